@@ -15,6 +15,7 @@
 #include "psi/alert.h"
 #include "psi/groups.h"
 #include "psi/report.h"
+#include "psi/rescan.h"
 #include "psi/unclaimed.h"
 #include "utils/common/common.h"
 
@@ -22,21 +23,6 @@
 #define STATE_FILE "headroom-psi.state"
 
 #define DEFAULT_LIMIT 50 /* notifications a second */
-
-/* What happens in groups is read at once, but not more often than this; all at least every
- * RESCAN_NS, or UNWATCHED_NS where inotify doesn't cover everything. A change of directories is
- * read after SETTLE_NS, so that a burst costs one scan; where each scan finds many, after so many
- * times what the last took, but no later than SETTLE_MAX_NS: each lookup contends with removals
- * for a kernel lock, which each removal takes sixty times. */
-#define EVENTS_NS         (2 * HR_NS_PER_MS)
-#define SETTLE_NS         (HR_NS_PER_S / 20)
-#define SETTLE_MAX_NS     (2 * HR_NS_PER_S)
-#define SCAN_PAUSE_FACTOR 250
-#define RESCAN_NS         (10 * HR_NS_PER_S)
-#define UNWATCHED_NS      HR_NS_PER_S
-
-/* Retry interval while the read callback holds the set. */
-#define BUSY_NS (5 * HR_NS_PER_MS)
 
 /* Minimum time until an alarm of the previous run whose group hasn't reappeared is ended. */
 #define CLAIM_NS (30 * HR_NS_PER_S)
@@ -66,13 +52,9 @@ struct psi_alerts {
     struct psi_groups groups;
 
     /* The thread's own. */
-    int set_fd; /* as it is in epoll; -1 */
+    struct psi_rescan rescan;
     uint64_t slack_ns;
-    uint64_t events_ns; /* when what happened in groups is read; TIMER_NEVER */
-    uint64_t listen_ns; /* when the set's descriptor is listened to again; TIMER_NEVER */
-    uint64_t rescan_ns; /* when the set is read next */
-    uint64_t settle_ns; /* how long after a change */
-    uint64_t claim_ns;  /* when alarms of the previous run end that weren't claimed; TIMER_NEVER */
+    uint64_t claim_ns; /* when alarms of the previous run end that weren't claimed; TIMER_NEVER */
     uint64_t dispatched_ns; /* when what waits to be dispatched is looked for; TIMER_NEVER */
 };
 
@@ -83,7 +65,7 @@ struct psi_alerts *psi_alerts_new(void)
     if (alerts == NULL)
         return NULL;
     alerts->limit = DEFAULT_LIMIT;
-    alerts->context.epoll = alerts->set_fd = -1;
+    alerts->context.epoll = -1;
     TAILQ_INIT(&alerts->context.open);
     TAILQ_INIT(&alerts->context.scans);
     thread_init(&alerts->thread);
@@ -131,77 +113,6 @@ bool psi_alerts_is_empty(const struct psi_alerts *alerts)
 struct psi_groups *psi_alerts_groups(struct psi_alerts *alerts)
 {
     return &alerts->groups;
-}
-
-/* --- Following the groups -------------------------------------------------- */
-
-/* Listens for the set's next change only: later ones, until it is read, make no difference. */
-static void listen_to_set(struct psi_alerts *alerts)
-{
-    struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.ptr = &alerts->groups};
-    int fd = hr_cgroup_set_fd(alerts->groups.set);
-    int operation = fd == alerts->set_fd ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
-
-    bool is_listening = fd >= 0 && epoll_ctl(alerts->context.epoll, operation, fd, &event) == 0;
-    alerts->set_fd = is_listening ? fd : -1;
-    alerts->listen_ns = TIMER_NEVER;
-}
-
-static void set_settle_time(struct psi_alerts *alerts, uint64_t scan_ns)
-{
-    const uint64_t pause_ns = timer_earlier(SCAN_PAUSE_FACTOR * scan_ns, SETTLE_MAX_NS);
-
-    alerts->settle_ns = pause_ns > SETTLE_NS ? pause_ns : SETTLE_NS;
-}
-
-static void rescan_groups(struct psi_alerts *alerts, uint64_t now_ns)
-{
-    struct hr_cgroup_set *set = alerts->groups.set;
-    const uint64_t begin_ns = hr_clock_ns();
-
-    bool is_complete = selection_read(alerts->groups.selection, set) == 0;
-    struct hr_cgroup_counts counts = hr_cgroup_set_counts(set);
-    listen_to_set(alerts);
-    is_complete = is_complete && alerts->set_fd >= 0 &&
-                  counts.unwatched + counts.unreadable + counts.unfollowed == 0;
-    set_settle_time(alerts, hr_clock_ns() - begin_ns);
-    alerts->rescan_ns = now_ns + (is_complete ? RESCAN_NS : UNWATCHED_NS);
-    alerts->events_ns = TIMER_NEVER;
-}
-
-static void read_group_events(struct psi_alerts *alerts, uint64_t now_ns)
-{
-    if (hr_cgroup_set_read_events(alerts->groups.set) != 0)
-        alerts->rescan_ns = timer_earlier(alerts->rescan_ns, now_ns + alerts->settle_ns);
-    alerts->events_ns = TIMER_NEVER;
-    alerts->listen_ns = now_ns + EVENTS_NS;
-}
-
-static void postpone_groups(struct psi_alerts *alerts, uint64_t now_ns)
-{
-    if (now_ns >= alerts->rescan_ns)
-        alerts->rescan_ns = now_ns + BUSY_NS;
-    if (now_ns >= alerts->events_ns)
-        alerts->events_ns = now_ns + BUSY_NS;
-}
-
-static void follow_groups(struct psi_alerts *alerts, uint64_t now_ns)
-{
-    if (alerts->groups.set == NULL)
-        return;
-    if (now_ns >= alerts->listen_ns)
-        listen_to_set(alerts);
-    if (now_ns < alerts->rescan_ns && now_ns < alerts->events_ns)
-        return;
-    if (pthread_mutex_trylock(&alerts->groups.set_lock) != 0) {
-        postpone_groups(alerts, now_ns);
-        return;
-    }
-    if (now_ns >= alerts->rescan_ns)
-        rescan_groups(alerts, now_ns);
-    else
-        read_group_events(alerts, now_ns);
-    pthread_mutex_unlock(&alerts->groups.set_lock);
 }
 
 /* --- Open alarms ---------------------------------------------------------- */
@@ -281,9 +192,7 @@ static uint64_t next_deadline(const struct psi_alerts *alerts)
     if (first != NULL)
         deadline = timer_earlier(deadline, first->due_ns + alerts->slack_ns);
     if (alerts->groups.set != NULL)
-        deadline = timer_earlier(
-            deadline,
-            timer_earlier(alerts->rescan_ns, timer_earlier(alerts->events_ns, alerts->listen_ns)));
+        deadline = timer_earlier(deadline, psi_rescan_deadline(&alerts->rescan));
     return deadline;
 }
 
@@ -306,7 +215,8 @@ static void run_due_work(struct psi_alerts *alerts)
 
     while ((first = timers_first(&alerts->context.timers)) != NULL && first->due_ns <= now_ns)
         psi_alert_run_due((struct psi_alert *)first, now_ns);
-    follow_groups(alerts, now_ns);
+    if (alerts->groups.set != NULL)
+        psi_rescan_run_due(&alerts->rescan, now_ns);
     update_open_alarms(alerts, now_ns);
 }
 
@@ -316,7 +226,7 @@ static bool handle_epoll_event(struct psi_alerts *alerts, const struct epoll_eve
     if (event->data.ptr == &alerts->thread)
         return thread_goes_on(&alerts->thread);
     if (event->data.ptr == &alerts->groups)
-        alerts->events_ns = 0;
+        psi_rescan_note_event(&alerts->rescan);
     else
         psi_alert_read(event->data.ptr, event->events);
     return true;
@@ -467,9 +377,8 @@ static void set_times(struct psi_alerts *alerts)
             quiet_ns = rule->quiet_us * HR_NS_PER_US;
     }
     alerts->claim_ns = alerts->context.open_alarms != NULL ? hr_clock_ns() + quiet_ns : TIMER_NEVER;
-    alerts->dispatched_ns = alerts->events_ns = alerts->listen_ns = TIMER_NEVER;
-    alerts->rescan_ns = 0;
-    alerts->settle_ns = SETTLE_NS;
+    alerts->dispatched_ns = TIMER_NEVER;
+    psi_rescan_init(&alerts->rescan, &alerts->groups, alerts->context.epoll);
 }
 
 static int open_alerts(struct psi_alerts *alerts)
@@ -533,7 +442,7 @@ int psi_alerts_start(struct psi_alerts *alerts, const struct hr_root *root,
 
 /* --- Values --------------------------------------------------------------- */
 
-static void publish(const struct psi_alert *alerts, size_t count, cdtime_t time)
+static void publish_event_counts(const struct psi_alert *alerts, size_t count, cdtime_t time)
 {
     for (size_t i = 0; i < count; i++) {
         const struct psi_alert *alert = &alerts[i];
@@ -547,14 +456,14 @@ static void publish(const struct psi_alert *alerts, size_t count, cdtime_t time)
 
 void psi_alerts_publish_system(const struct psi_alerts *alerts, cdtime_t time)
 {
-    publish(alerts->of_system, alerts->system_count, time);
+    publish_event_counts(alerts->of_system, alerts->system_count, time);
 }
 
 void psi_alerts_publish_group(const struct hr_cgroup *group, cdtime_t time)
 {
     const struct psi_group *of_group = group->data;
 
-    publish(of_group->alerts, of_group->alert_count, time);
+    publish_event_counts(of_group->alerts, of_group->alert_count, time);
 }
 
 void psi_alerts_publish_takers(struct psi_alerts *alerts, cdtime_t time)
