@@ -36,7 +36,7 @@ AC_DEFUN([HR_NEEDS_FILES], [
 dnl HR_PART(NAME, WHAT, REQUIREMENTS)
 dnl A part of the package that can be left out: a plugin or a program.
 dnl --enable-NAME=yes fails where something is missing, auto (the default) leaves
-dnl the part out and the summary tells what it lacks. REQUIREMENTS are variables
+dnl the part out and the summary says what it lacks. REQUIREMENTS are variables
 dnl of HR_NEEDS, or others for which have_VARIABLE and HR_NAME_VARIABLE are set.
 AC_DEFUN([HR_PART], [
   AC_ARG_ENABLE([$1],

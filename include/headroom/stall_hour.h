@@ -15,7 +15,7 @@
 #include "headroom/psi.h"
 #include "headroom/stall_cause.h"
 
-/** The causes that are told apart. A limit of a group above is HR_STALL_BY_LIMIT, too. */
+/** The causes that are distinguished. A limit of a group above is HR_STALL_BY_LIMIT, too. */
 enum hr_stall_part {
     HR_STALL_BY_LIMIT,
     HR_STALL_BY_NEIGHBOURS,

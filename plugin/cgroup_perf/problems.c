@@ -391,7 +391,7 @@ static void log_failed_groups(struct perf_problems *problems)
 
     print_cgroups(cgroups, sizeof(cgroups), problems->failed);
     if (problems->failed == 0 && problems->failure_logged)
-        INFO(PLUGIN ": no cgroup is left that can't be counted.");
+        INFO(PLUGIN ": all cgroups can be counted again.");
     problems->failure_logged = problems->failure_logged && problems->failed > 0;
     if (tally_should_log(&problems->logged_failed, problems->failed)) {
         problems->failure_logged = true;

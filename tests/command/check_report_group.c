@@ -272,7 +272,7 @@ START_TEST(what_a_working_set_tells)
     assert_says(A,
                 "memory   its own limit, memory.max, binds: 250 MiB; swap space makes it 100 MiB "
                 "more; 20 MiB of what it uses are active files, of which it may not need all; "
-                "its working set doesn't tell what it needs: it touches more and more up to the "
+                "its working set doesn't show what it needs: it touches more and more up to the "
                 "longest window\n");
     hr_room_working_set_add(&working_set, "120s", 41 * MIB);
     read_group(A);
@@ -406,7 +406,7 @@ static const struct {
     {100, 5, "max\n", "advice   memory.high could be 121 MiB: needs 105 MiB, +15 %\n"},
     {100, 20, "max\n",
      "advice   none, as its need isn't known: 20 MiB of the 120 MiB that it uses are active files, "
-     "of which it may not need all (the wss plugin, with several windows, tells what it needs)\n"},
+     "of which it may not need all (the wss plugin, with several windows, shows what it needs)\n"},
 };
 
 START_TEST(advises_on_what_is_known)

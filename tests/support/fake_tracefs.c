@@ -29,7 +29,7 @@ static struct {
     unsigned nth;
     int nth_error;
     bool nth_failed;
-    char log[1 << 16], told[1 << 16];
+    char log[1 << 16], taken[1 << 16];
     pthread_mutex_t lock; /* no thread reads half-written files */
 } fake = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 
@@ -309,10 +309,10 @@ bool fake_tracefs_failed(void)
 const char *fake_tracefs_log(void)
 {
     pthread_mutex_lock(&fake.lock);
-    memcpy(fake.told, fake.log, sizeof(fake.told));
+    memcpy(fake.taken, fake.log, sizeof(fake.taken));
     fake.log[0] = '\0';
     pthread_mutex_unlock(&fake.lock);
-    return fake.told;
+    return fake.taken;
 }
 
 /* @return the errno that is wanted, or 0. What is said last of a file counts. */

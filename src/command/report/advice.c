@@ -21,7 +21,7 @@ static void set_none(struct advice *advice, const char *text)
 }
 
 /* By a trend; or, before that is trusted, by more than the margin within the window. */
-static bool grows(const struct hr_room *memory, const struct trend *trend)
+static bool memory_grows(const struct hr_room *memory, const struct trend *trend)
 {
     const double grown = trend->slope_per_s * trend->point_s * HR_FORECAST_POINTS;
 
@@ -39,12 +39,12 @@ void advice_make(const struct hr_room *memory, const struct trend *trend, struct
         set_none(advice, "none while it is in trouble by memory, as it may need more than it has");
     else if (isnan(trend->slope_per_s))
         set_none(advice, "none, as only what it needs now is known, and no trend of it");
-    else if (grows(memory, trend))
+    else if (memory_grows(memory, trend))
         set_none(advice, "none while its need grows, as that would reach any limit");
     else if (100 * unsure > UNSURE_PCT * memory->used)
         snprintf(advice->none.text, sizeof(advice->none.text),
                  "none, as its need isn't known: %s of the %s that it uses are active files, of "
-                 "which it may not need all (the wss plugin, with several windows, tells what it "
+                 "which it may not need all (the wss plugin, with several windows, shows what it "
                  "needs)",
                  hr_quantity_bytes(unsure).text, hr_quantity_bytes(memory->used).text);
     if (advice->none.text[0] != '\0')

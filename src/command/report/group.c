@@ -203,7 +203,7 @@ static void take_working_set(const struct hr_room_reading *reading, struct group
     if (reading->working_set_status == 0)
         group->touched_s = reading->touched_s;
     else
-        hr_room_explain_working_set(reading->working_set_status, &group->untold);
+        hr_room_explain_working_set(reading->working_set_status, &group->need_unknown);
 }
 
 static int take_cpu(const struct hr_room_source *source, struct group *group)
@@ -289,7 +289,8 @@ static void explain_io(const struct hr_room_reading *reading, struct hr_reason *
         set_reason(reason, "collectd has no value of it yet");
 }
 
-static void explain(const struct hr_room_reading *reading, bool is_machine, struct group *group)
+static void explain_unknown_rooms(const struct hr_room_reading *reading, bool is_machine,
+                                  struct group *group)
 {
     struct group_room *rooms = group->rooms;
 
@@ -343,7 +344,7 @@ static int read_source(const struct usage *usage, struct hr_room_machine *machin
         return status;
     hr_room_set_working_set(source, &group->working_set);
     read_room(machine, source, lines, &reading);
-    explain(&reading, found == NULL, group);
+    explain_unknown_rooms(&reading, found == NULL, group);
     if (found != NULL)
         take_working_set(&reading, group);
     status = take_memory(&reading.memory, group);

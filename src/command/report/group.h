@@ -49,8 +49,8 @@ struct group {
     enum hr_stall_io io_kind; /**< what of I/O is limited most, on the device with these numbers */
     uint32_t io_major, io_minor;
     struct hr_room_working_set working_set; /**< set by the caller of group_read() */
-    double touched_s;              /**< within which that tells the need; NAN: it doesn't */
-    struct hr_reason untold;       /**< why not; empty: there is none, or it does */
+    double touched_s;              /**< within which that shows the need; NAN: it doesn't */
+    struct hr_reason need_unknown; /**< why not; empty: there is none, or it does */
     double active_file_bytes;      /**< used, but perhaps not needed; NAN: not known */
     double swap_bytes;             /**< of what is attainable; NAN: not known */
     struct shares taking, waiting; /**< of what it has the least room by; of io none takes */

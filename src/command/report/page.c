@@ -185,8 +185,8 @@ static void add_about_memory(FILE *text, const struct group *group)
     else if (group->active_file_bytes >= MIB)
         fprintf(text, "; %s of what it uses are active files, of which it may not need all",
                 hr_quantity_bytes(group->active_file_bytes).text);
-    if (group->untold.text[0] != '\0')
-        fprintf(text, "; its working set doesn't tell what it needs: %s", group->untold.text);
+    if (group->need_unknown.text[0] != '\0')
+        fprintf(text, "; its working set doesn't show what it needs: %s", group->need_unknown.text);
 }
 
 static int print_limit(FILE *out, const struct group *group, enum group_resource resource,

@@ -140,7 +140,7 @@ struct found {
     struct group about;  /* of which one group is meant, then begun */
 };
 
-static int fetch(const char *socket, char *const *wanted, size_t count, struct found *found)
+static int fetch_rooms(const char *socket, char *const *wanted, size_t count, struct found *found)
 {
     struct rooms *rooms = &found->rooms;
     struct client *client;
@@ -161,7 +161,7 @@ static int fetch(const char *socket, char *const *wanted, size_t count, struct f
     return status;
 }
 
-static int fail(const char *title, int error, const char *socket)
+static int report_failure(const char *title, int error, const char *socket)
 {
     char text[512];
 
@@ -240,8 +240,8 @@ static int read_group(const char *title, const struct options *options, const st
 
 /* --- All ------------------------------------------------------------------------------------ */
 
-static int print(const char *title, const struct options *options, const struct rooms *rooms,
-                 const struct group *about)
+static int print_rooms(const char *title, const struct options *options, const struct rooms *rooms,
+                       const struct group *about)
 {
     const int width = output_width(INT_MAX);
 
@@ -255,7 +255,7 @@ static int print(const char *title, const struct options *options, const struct 
     return output_finish(title, status != 0 ? status : output_flush(stdout));
 }
 
-static int show(const char *title, const struct options *options, struct found *found)
+static int show_rooms(const char *title, const struct options *options, struct found *found)
 {
     struct rooms *rooms = &found->rooms;
     const bool is_one = found->row < rooms->count;
@@ -269,16 +269,17 @@ static int show(const char *title, const struct options *options, struct found *
         return status;
     rooms_keep(rooms, &found->meant);
     rooms_sort(rooms, options->sort);
-    return print(title, options, rooms, is_one ? &found->about : NULL);
+    return print_rooms(title, options, rooms, is_one ? &found->about : NULL);
 }
 
-static int report(const char *title, const struct options *options, char *const *wanted,
-                  size_t count)
+static int report_rooms(const char *title, const struct options *options, char *const *wanted,
+                        size_t count)
 {
     struct found found = {.rooms = {.rows = NULL}};
 
-    int status = fetch(options->socket, wanted, count, &found);
-    status = status != 0 ? fail(title, status, options->socket) : show(title, options, &found);
+    int status = fetch_rooms(options->socket, wanted, count, &found);
+    status = status != 0 ? report_failure(title, status, options->socket)
+                         : show_rooms(title, options, &found);
     group_free(&found.about);
     group_patterns_free(&found.meant);
     rooms_free(&found.rooms);
@@ -300,5 +301,5 @@ int report_main(int argc, char **argv)
     if (status != COMMAND_DONE)
         return status;
     signal(SIGPIPE, SIG_IGN); /* collectd may close the connection */
-    return report(argv[0], &options, argv + optind, (size_t)(argc - optind));
+    return report_rooms(argv[0], &options, argv + optind, (size_t)(argc - optind));
 }

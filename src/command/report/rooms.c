@@ -68,7 +68,7 @@ static int append_name(struct names *names, const char *text)
     return names->list[names->count++] != NULL ? 0 : -ENOMEM;
 }
 
-static int collect(void *context, const char *text)
+static int collect_value(void *context, const char *text)
 {
     struct found *found = context;
     struct identifier parts;
@@ -216,7 +216,7 @@ int rooms_fetch(struct client *client, struct rooms *rooms)
     struct names *names = &found.shown;
     struct rooms fetched = {.time = (double)time(NULL)};
 
-    int status = client_list(client, collect, &found);
+    int status = client_list(client, collect_value, &found);
     if (status == 0 && names->count > 1)
         qsort(names->list, names->count, sizeof(*names->list), compare_names);
     if (status == 0)

@@ -68,7 +68,7 @@ static const char *find_taker(const struct room_row *row, const struct identifie
     return type->start + head;
 }
 
-static int collect(void *context, const char *text)
+static int collect_taken(void *context, const char *text)
 {
     struct taken *taken = context;
     struct identifier parts;
@@ -105,7 +105,7 @@ int shares_fetch_cpu_takers(struct client *client, const struct room_row *row,
 {
     struct taken taken = {.row = row};
 
-    int status = client_list(client, collect, &taken);
+    int status = client_list(client, collect_taken, &taken);
     if (status == 0)
         status = fetch_taken(client, &taken, taking);
     if (taken.count == 0)
@@ -127,7 +127,7 @@ static bool has_inner(const struct rooms *rooms, char *const *paths, size_t row)
     return false;
 }
 
-static bool counts(const struct rooms *rooms, char *const *paths, const char *above, size_t row)
+static bool is_counted(const struct rooms *rooms, char *const *paths, const char *above, size_t row)
 {
     return paths[row] != NULL && hr_cgroup_is_within(paths[row], above) &&
            !has_inner(rooms, paths, row);
@@ -140,11 +140,11 @@ int shares_rank_memory(const struct rooms *rooms, char *const *paths, const char
     int status = 0;
 
     for (size_t i = 0; i < rooms->count; i++)
-        if (counts(rooms, paths, above, i) && !isnan(rooms->rows[i].values[ROOM_NEED]))
+        if (is_counted(rooms, paths, above, i) && !isnan(rooms->rows[i].values[ROOM_NEED]))
             sum += rooms->rows[i].values[ROOM_NEED];
     for (size_t i = 0; i < rooms->count && sum > 0 && status == 0; i++) {
         const struct room_row *row = &rooms->rows[i];
-        if (counts(rooms, paths, above, i))
+        if (is_counted(rooms, paths, above, i))
             status = add_share(taking, row->group, strlen(row->group),
                                100 * row->values[ROOM_NEED] / sum);
     }
@@ -176,7 +176,7 @@ int shares_rank_waiting(const struct rooms *rooms, char *const *paths, const cha
 
     for (size_t i = 0; i < rooms->count && status == 0; i++) {
         const struct room_row *row = &rooms->rows[i];
-        if (i != except && counts(rooms, paths, above, i))
+        if (i != except && is_counted(rooms, paths, above, i))
             status = add_share(waiting, row->group, strlen(row->group), stalled_pct(row, resource));
     }
     return status;

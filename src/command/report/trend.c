@@ -13,7 +13,7 @@
 #include "headroom/utf8.h"
 #include "report/rooms.h"
 
-static void explain(int status, const char *path, struct hr_reason *reason)
+static void explain_unknown_trend(int status, const char *path, struct hr_reason *reason)
 {
     char *text = reason->text;
     const size_t size = sizeof(reason->text);
@@ -143,6 +143,6 @@ void trend_read(const char *path, const struct hr_room_source *source, double li
     if (status == 0)
         take_trend(&forecast, time_ns, limit, trend);
     else
-        explain(status, path, &trend->unknown);
+        explain_unknown_trend(status, path, &trend->unknown);
     free(bytes);
 }

@@ -19,7 +19,7 @@
 START_TEST(others_come_first)
 {
     static const struct {
-        const char *instance, *tracer, *told;
+        const char *instance, *tracer, *expected;
     } rows[] = {
         {"rtla_timerlat", "timerlat", "the trace instance rtla_timerlat runs the timerlat tracer"},
         {"rtla_top", "osnoise", "use the attach mode"},
@@ -37,7 +37,7 @@ START_TEST(others_come_first)
     open_run(&options);
     fake_tracefs_log();
     ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -EBUSY);
-    assert_reason(-EBUSY, rows[_i].told);
+    assert_reason(-EBUSY, rows[_i].expected);
     ck_assert_str_eq(fake_tracefs_log(), ""); /* nothing was even tried */
 
     fake_tracefs_set(file, "nop\n");
@@ -90,7 +90,7 @@ END_TEST
 START_TEST(attached_to_one_that_stops_or_changes_something)
 {
     static const struct {
-        const char *file, *text, *told;
+        const char *file, *text, *expected;
     } rows[] = {
         {"instances/rtla/tracing_on", "0\n", "has ended"},
         {"osnoise/cpus", "0\n", "cpus from 0-3 to 0: the run to attach to has new settings"},
@@ -103,7 +103,7 @@ START_TEST(attached_to_one_that_stops_or_changes_something)
     read_run();
     fake_tracefs_set(rows[_i].file, "%s", rows[_i].text);
     ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -EAGAIN);
-    assert_reason(-EAGAIN, rows[_i].told);
+    assert_reason(-EAGAIN, rows[_i].expected);
     ck_assert(!fake_tracefs_has(instance));
     /* What was stopped isn't started again. */
     ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), _i == 0 ? -EAGAIN : 0);
@@ -156,7 +156,7 @@ END_TEST
 START_TEST(a_foreign_change_ends_the_run_and_stays)
 {
     static const struct {
-        const char *file, *text, *told;
+        const char *file, *text, *expected;
     } rows[] = {
         {"osnoise/cpus", "0-3\n", "setting cpus from 1 to 0-3"},
         {"osnoise/period_us", "2000000\n", "period_us from 1000000 to 2000000"},
@@ -169,7 +169,7 @@ START_TEST(a_foreign_change_ends_the_run_and_stays)
     begin_mode(HR_OSNOISE_WORKLOAD, "1");
     fake_tracefs_set(rows[_i].file, "%s", rows[_i].text);
     ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -ECANCELED);
-    assert_reason(-ECANCELED, rows[_i].told);
+    assert_reason(-ECANCELED, rows[_i].expected);
     ck_assert_str_eq(fake_tracefs_get(rows[_i].file), rows[_i].text);
     ck_assert(!fake_tracefs_has(instance));
     ck_assert_int_ne(access(state_path, F_OK), 0);

@@ -19,7 +19,7 @@ START_TEST(options_are_checked)
         const char *cpus;
         uint64_t period_us, runtime_us, threshold_us;
         double max_duty_pct;
-        const char *told; /* NULL: they are good */
+        const char *expected; /* NULL: they are good */
     } rows[] = {
         {HR_OSNOISE_WORKLOAD, "1", 1000000, 100000, 1, 10, NULL},
         {HR_OSNOISE_WORKLOAD, "1", 1000000, 100001, 1, 10, "10 % of each CPU"},
@@ -44,9 +44,9 @@ START_TEST(options_are_checked)
     options.threshold_us = rows[_i].threshold_us;
     options.max_duty_pct = rows[_i].max_duty_pct;
     int status = hr_osnoise_check(&options, &reason);
-    ck_assert_int_eq(status, rows[_i].told == NULL ? 0 : -EINVAL);
-    if (rows[_i].told != NULL)
-        assert_reason(-EINVAL, rows[_i].told);
+    ck_assert_int_eq(status, rows[_i].expected == NULL ? 0 : -EINVAL);
+    if (rows[_i].expected != NULL)
+        assert_reason(-EINVAL, rows[_i].expected);
     ck_assert_int_eq(hr_osnoise_open(root, &options, &osnoise, NULL), status);
 }
 END_TEST
@@ -93,7 +93,7 @@ START_TEST(what_the_kernel_lacks_is_reported)
         const char *file, *text;
         enum hr_osnoise_mode mode;
         int error;
-        const char *told;
+        const char *expected;
     } rows[] = {
         {"available_tracers", "function nop\n", HR_OSNOISE_WORKLOAD, -ENOENT, "5.17"},
         {"osnoise/options", "OSNOISE_WORKLOAD NO_PANIC_ON_STOP \n", HR_OSNOISE_HARDWARE,
@@ -104,7 +104,7 @@ START_TEST(what_the_kernel_lacks_is_reported)
     ck_assert_int_eq(hr_osnoise_probe(root, rows[_i].mode, &reason), 0);
     fake_tracefs_set(rows[_i].file, "%s", rows[_i].text);
     ck_assert_int_eq(hr_osnoise_probe(root, rows[_i].mode, &reason), rows[_i].error);
-    assert_reason(rows[_i].error, rows[_i].told);
+    assert_reason(rows[_i].error, rows[_i].expected);
     struct hr_osnoise_options options = options_of(rows[_i].mode, "1");
     open_run(&options);
     ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), rows[_i].error);

@@ -58,11 +58,11 @@ static struct text text_of_test;
 static const char *text_of(struct page *page, uint64_t flags, int status, uint64_t lost)
 {
     struct hr_osnoise_decoder *decoder = open_recorded();
-    uint64_t told = 0;
+    uint64_t lost_count = 0;
     size_t size = end_page(page, flags);
 
-    ck_assert_int_eq(decode(decoder, page->bytes, size, &text_of_test, &told), status);
-    ck_assert_uint_eq(told, lost);
+    ck_assert_int_eq(decode(decoder, page->bytes, size, &text_of_test, &lost_count), status);
+    ck_assert_uint_eq(lost_count, lost);
     hr_osnoise_decoder_close(decoder);
     return text_of_test.bytes;
 }
@@ -418,7 +418,7 @@ END_TEST
 
 /* Of each event one field, renamed or made into what isn't understood. */
 static const struct {
-    const char *event, *fields, *told;
+    const char *event, *fields, *expected;
 } lacking[] = {
     {"ftrace/osnoise", FIELD("u64 runtime", 8, 8) FIELD("u64 noise", 16, 8), "ftrace:osnoise"},
     {"ftrace/osnoise", FIELD("u64 runtime", 8, 8) FIELD("u64 noise", 16, 8), "max_sample"},
@@ -447,7 +447,7 @@ START_TEST(a_field_that_is_missing_is_named)
     ck_assert_int_eq(open_tree(tree, &decoder, &reason), -EBADMSG);
     ck_assert_ptr_null(decoder);
     ck_assert_int_eq(reason.error, -EBADMSG);
-    ck_assert_msg(strstr(reason.text, lacking[_i].told) != NULL, "%s", reason.text);
+    ck_assert_msg(strstr(reason.text, lacking[_i].expected) != NULL, "%s", reason.text);
     ck_assert_ptr_nonnull(strstr(reason.text, strchr(lacking[_i].event, '/') + 1));
     tree_free(tree);
 }

@@ -204,21 +204,21 @@ static uint64_t quiet_ns;
 static int wait_for_event(uint64_t patience_ns, struct hr_psi_event *event)
 {
     const uint64_t end_ns = hr_clock_ns() + patience_ns;
-    struct epoll_event wanted = {.events = EPOLLPRI}, told;
+    struct epoll_event wanted = {.events = EPOLLPRI}, ready;
     int epoll = epoll_create1(EPOLL_CLOEXEC), status = -EAGAIN;
 
     if (hr_psi_trigger_fd(trigger) >= 0)
         ck_assert_int_eq(epoll_ctl(epoll, EPOLL_CTL_ADD, hr_psi_trigger_fd(trigger), &wanted), 0);
     while (status == -EAGAIN && hr_clock_ns() < end_ns) {
         const uint64_t asked_ns = hr_clock_ns();
-        told.events = 0;
-        if (epoll_wait(epoll, &told, 1, 20) == 0) {
+        ready.events = 0;
+        if (epoll_wait(epoll, &ready, 1, 20) == 0) {
             quiet_ns = asked_ns;
             if (hr_clock_ns() < hr_psi_trigger_due_ns(trigger))
                 continue;
         }
         open_bracket();
-        status = hr_psi_trigger_read(trigger, told.events, event);
+        status = hr_psi_trigger_read(trigger, ready.events, event);
         if (status != -ENODEV)
             close_bracket();
     }
@@ -305,13 +305,13 @@ static void end_pressure(size_t ending)
 /* @return the events that epoll reports of the trigger within a short time. */
 static uint32_t wait_for_end(void)
 {
-    struct epoll_event wanted = {.events = EPOLLPRI}, told = {0};
+    struct epoll_event wanted = {.events = EPOLLPRI}, ready = {0};
     int epoll = epoll_create1(EPOLL_CLOEXEC);
 
     ck_assert_int_eq(epoll_ctl(epoll, EPOLL_CTL_ADD, hr_psi_trigger_fd(trigger), &wanted), 0);
-    ck_assert_int_eq(epoll_wait(epoll, &told, 1, 5000), 1);
+    ck_assert_int_eq(epoll_wait(epoll, &ready, 1, 5000), 1);
     close(epoll);
-    return told.events;
+    return ready.events;
 }
 
 START_TEST(reports_that_there_is_nothing_to_watch)

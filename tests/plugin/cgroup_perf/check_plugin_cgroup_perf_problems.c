@@ -218,7 +218,7 @@ END_TEST
 /* --- Required events ------------------------------------------------------ */
 
 static const struct {
-    const char *options, *told;
+    const char *options, *expected;
 } required[] = {
     {"Event \"task-clock\" \"task-clok\"", "event \"task-clok\" can't be counted"},
     {"Event \"task-clok\"", "event \"task-clok\" can't be counted"},
@@ -232,7 +232,7 @@ START_TEST(refuses_to_start_without_what_is_required)
 
     snprintf(options, sizeof(options), "%s\nRequireEvents true", required[_i].options);
     ck_assert_int_ne(configure(options), 0);
-    ck_assert_msg(fake_logs(0, required[_i].told) == 1, "no %s in: %s", required[_i].told,
+    ck_assert_msg(fake_logs(0, required[_i].expected) == 1, "no %s in: %s", required[_i].expected,
                   fake_log(0));
     ck_assert_uint_eq(fake_logs(LOG_ERR, "RequireEvents is true"), 1);
     ck_assert_uint_eq(fake_logs(0, NULL), 2);

@@ -398,7 +398,7 @@ START_TEST(publishes_while_it_reads)
         {.cpu = 3, .sample_count = 1, .runtime_us = 10, .noise_us = 1}};
     const struct hr_osnoise_reading reading = {
         .elapsed_ns = HR_NS_PER_MS, .cpus = cpus, .cpu_count = 1};
-    double told = 0;
+    double seen = 0;
 
     for (int i = 0; i < 40; i++)
         fake_osnoise_read(&reading);
@@ -407,14 +407,14 @@ START_TEST(publishes_while_it_reads)
         fake_read();
         osnoise_values_publish(values);
         if (fake_find("osnoise-cpu3/derive-runtime_us") != NULL)
-            told = fake_find("osnoise-cpu3/derive-runtime_us")->number;
+            seen = fake_find("osnoise-cpu3/derive-runtime_us")->number;
         usleep(1000);
     }
     fake_read();
     osnoise_values_publish(values);
     if (fake_find("osnoise-cpu3/derive-runtime_us") != NULL)
-        told = fake_find("osnoise-cpu3/derive-runtime_us")->number;
-    ck_assert_double_eq(told, 400);
+        seen = fake_find("osnoise-cpu3/derive-runtime_us")->number;
+    ck_assert_double_eq(seen, 400);
 }
 END_TEST
 

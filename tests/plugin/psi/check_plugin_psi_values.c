@@ -343,7 +343,7 @@ END_TEST
 /* What a file can turn into, and what is logged then. */
 static const struct {
     const char *text;
-    const char *told;
+    const char *expected;
 } broken[] = {
     {"", "format isn't understood"},
     {"some avg10=0.00 avg60=", "format isn't understood"},
@@ -365,7 +365,7 @@ START_TEST(gets_over_a_file_that_breaks)
         harness_assert_count("psi-system/*-cpu-*", 2);
     }
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "memory pressure of the system"), 1);
-    harness_assert_logs(1, broken[_i].told);
+    harness_assert_logs(1, broken[_i].expected);
 
     tree_pressure(tree, NULL, "memory", 1, 1);
     harness_read();
@@ -390,7 +390,7 @@ START_TEST(gets_over_a_broken_file_of_a_group)
     harness_assert_count("psi-b/*-cpu-*", 4);
     harness_assert_count("psi-a/*-io-*", 4);
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "io pressure of cgroup b"), 1);
-    harness_assert_logs(1, broken[_i].told);
+    harness_assert_logs(1, broken[_i].expected);
 
     tree_pressure(tree, "b", "io", 1, 1);
     harness_read();

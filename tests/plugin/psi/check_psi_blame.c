@@ -292,7 +292,7 @@ START_TEST(test_a_failure_is_logged_once_with_its_remedy)
          "psi: who took the CPU isn't known, as cgroups can't be distinguished: it failed: mend "
          "it.",
          "psi: cgroups are distinguished as takers again."},
-        {&read_error, "psi: who took the CPU can't be read: it failed: mend it.",
+        {&read_error, "psi: can't read who took the CPU: it failed: mend it.",
          "psi: who took the CPU can be read again."},
     };
 
