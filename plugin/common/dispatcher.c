@@ -9,20 +9,20 @@
 #include "common/thread.h"
 #include "headroom/clock.h"
 
-/* An end waits for so long, as handlers that are programs run side by side: that of an alarm's end
- * must not overtake that of its beginning. */
+/* How long the end of an alarm is held back: handlers that are programs run side by side, and that
+ * of the end must not overtake that of the beginning. */
 #define END_NS HR_NS_PER_S
 
-/* A beginning waits no longer for its record. */
+/* How long the beginning of an alarm waits at most until it is saved. */
 #define HOLD_NS (HR_NS_PER_S / 2)
 
-/* A handler that hangs doesn't hold up the shutdown for longer. */
+/* How long a handler that hangs may delay the shutdown. */
 #define STOP_S 5
 
 struct queued {
     uint64_t alarm;
     uint64_t record;   /* of a beginning: what must be saved first */
-    uint64_t ready_ns; /* when it may be dispatched; a beginning in any case */
+    uint64_t ready_ns; /* when it may be dispatched; a beginning then even if it isn't saved */
     notification_t notice;
     STAILQ_ENTRY(queued) entry;
 };
@@ -34,16 +34,16 @@ struct dispatcher {
     size_t per_second;
     struct thread thread; /* is woken when something was queued */
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* of what follows, up to is_full */
     struct queue beginnings, ends;
     size_t beginning_count;
     size_t end_count;
     uint64_t saved;   /* the last record */
-    uint64_t current; /* the alarm of which a handler has something at the moment; 0: none */
+    uint64_t current; /* the alarm whose notification a handler has now; 0: none */
     bool is_stopped;
     struct complaint is_full;
 
-    uint64_t second_ns; /* the thread's own: when the current second began */
+    uint64_t second_ns; /* used by the thread only: when the current second began */
     size_t sent_count;  /* in it */
 };
 
@@ -109,7 +109,7 @@ static uint64_t find_next_ready(struct dispatcher *dispatcher)
     return ready_ns;
 }
 
-static void dispatch(struct dispatcher *dispatcher, struct queued *queued)
+static void dispatch_queued(struct dispatcher *dispatcher, struct queued *queued)
 {
     plugin_dispatch_notification(&queued->notice);
     pthread_mutex_lock(&dispatcher->lock);
@@ -137,7 +137,7 @@ static uint64_t dispatch_ready(struct dispatcher *dispatcher)
         if ((next = take_next(dispatcher)) == NULL)
             return find_next_ready(dispatcher);
         dispatcher->sent_count++;
-        dispatch(dispatcher, next);
+        dispatch_queued(dispatcher, next);
         free_queued(next);
     }
     return dispatcher->second_ns + HR_NS_PER_S;

@@ -69,7 +69,7 @@ void option_warn_unknown(const char *block, const oconfig_item_t *item)
 
 /* --- Values --------------------------------------------------------------- */
 
-static struct hr_option_value convert(const oconfig_value_t *value)
+static struct hr_option_value convert_value(const oconfig_value_t *value)
 {
     switch (value->type) {
     case OCONFIG_TYPE_STRING:
@@ -95,7 +95,7 @@ static int check_values(const char *block, const oconfig_item_t *item, bool *cho
         return -1;
     }
     for (size_t i = 0; i < count; i++)
-        values[i] = convert(&item->values[i]);
+        values[i] = convert_value(&item->values[i]);
     const bool is_accepted = hr_option_accepts(&option, accepted);
     for (size_t i = 0; is_accepted && chosen != NULL && i < count; i++)
         chosen[hr_option_find_word(&option, i)] = true;

@@ -5,8 +5,8 @@
 
 #include "utils/common/common.h"
 
-static void dispatch(const struct submission *submission, const char *type,
-                     const char *type_instance, value_t value)
+static void dispatch_value(const struct submission *submission, const char *type,
+                           const char *type_instance, value_t value)
 {
     value_list_t list = VALUE_LIST_INIT;
 
@@ -25,11 +25,11 @@ void submit_gauge(const struct submission *submission, const char *type, const c
                   double value)
 {
     if (!isnan(value))
-        dispatch(submission, type, type_instance, (value_t){.gauge = value});
+        dispatch_value(submission, type, type_instance, (value_t){.gauge = value});
 }
 
 void submit_derive(const struct submission *submission, const char *type, const char *type_instance,
                    int64_t value)
 {
-    dispatch(submission, type, type_instance, (value_t){.derive = value});
+    dispatch_value(submission, type, type_instance, (value_t){.derive = value});
 }

@@ -17,7 +17,7 @@ void timers_free(struct timers *timers)
     *timers = (struct timers){0};
 }
 
-static void place(struct timers *timers, struct timer_entry entry, size_t position)
+static void place_entry(struct timers *timers, struct timer_entry entry, size_t position)
 {
     timers->heap[position] = entry;
     entry.timer->position = position;
@@ -32,7 +32,7 @@ static bool is_before(const struct timer_entry *a, const struct timer_entry *b)
 static size_t move_up(struct timers *timers, struct timer_entry entry, size_t position)
 {
     while (position > 1 && is_before(&entry, &timers->heap[position / 2])) {
-        place(timers, timers->heap[position / 2], position);
+        place_entry(timers, timers->heap[position / 2], position);
         position /= 2;
     }
     return position;
@@ -47,39 +47,39 @@ static size_t move_down(struct timers *timers, struct timer_entry entry, size_t 
             child++;
         if (!is_before(&timers->heap[child], &entry))
             break;
-        place(timers, timers->heap[child], position);
+        place_entry(timers, timers->heap[child], position);
         position = child;
     }
     return position;
 }
 
 /* Places an entry where a position is free, in its order. */
-static void insert(struct timers *timers, struct timer_entry entry, size_t position)
+static void insert_entry(struct timers *timers, struct timer_entry entry, size_t position)
 {
     position = move_up(timers, entry, position);
-    place(timers, entry, move_down(timers, entry, position));
+    place_entry(timers, entry, move_down(timers, entry, position));
 }
 
-static void unset(struct timers *timers, struct timer *timer)
+static void unset_timer(struct timers *timers, struct timer *timer)
 {
     const struct timer_entry last = timers->heap[timers->count--];
     const size_t position = timer->position;
 
     timer->position = 0;
     if (last.timer != timer)
-        insert(timers, last, position);
+        insert_entry(timers, last, position);
 }
 
 void timer_set(struct timers *timers, struct timer *timer, uint64_t due_ns)
 {
     if (due_ns == TIMER_NEVER) {
         if (timer->position > 0)
-            unset(timers, timer);
+            unset_timer(timers, timer);
         return;
     }
     timer->due_ns = due_ns;
     const size_t position = timer->position > 0 ? timer->position : ++timers->count;
-    insert(timers, (struct timer_entry){due_ns, timer}, position);
+    insert_entry(timers, (struct timer_entry){due_ns, timer}, position);
 }
 
 struct timer *timers_first(const struct timers *timers)

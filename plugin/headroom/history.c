@@ -52,7 +52,7 @@ static void log_unusable(const char *path, int status)
     WARNING(PLUGIN ": forecasts start without a history, as %s can't be used: %s.", path, cause);
 }
 
-static void restore(const struct history *history)
+static void restore_history(const struct history *history)
 {
     uint64_t age_ns;
     size_t length, count;
@@ -94,7 +94,7 @@ static void write_bytes(void *context, const struct state_text *text)
                       history->path, STRERROR(-status));
 }
 
-static void save(struct history *history)
+static void save_history(struct history *history)
 {
     struct state_text text = {.bytes = NULL};
     int status =
@@ -120,14 +120,14 @@ void history_save_due(struct history *history)
     if (now_ns < history->due_ns)
         return;
     history->due_ns = now_ns + SAVE_NS;
-    save(history);
+    save_history(history);
 }
 
 void history_close(struct history *history)
 {
     if (history == NULL)
         return;
-    save(history);
+    save_history(history);
     state_writer_close(history->writer);
     free(history->path);
     free(history);
@@ -159,6 +159,6 @@ struct history *history_open(const char *path, struct hr_room_machine *machine, 
     history->machine = machine;
     history->point_ns = point_ns;
     history->due_ns = hr_clock_ns() + SAVE_NS;
-    restore(history);
+    restore_history(history);
     return history;
 }

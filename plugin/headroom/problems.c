@@ -38,7 +38,7 @@ void problems_log_system(struct problems *problems, const struct hr_room_reading
                       STRERROR(-memory));
 }
 
-static void add(struct problem_of_groups *groups, const char *path, int status)
+static void count_problem(struct problem_of_groups *groups, const char *path, int status)
 {
     if (is_fine(status))
         return;
@@ -53,18 +53,18 @@ void problems_add(struct problems *problems, const char *path,
 {
     /* What the machine lacks was logged of the system. */
     if (problems->system_pressure.cause != reading->psi.status[HR_PSI_CPU])
-        add(&problems->pressure, path, reading->psi.status[HR_PSI_CPU]);
+        count_problem(&problems->pressure, path, reading->psi.status[HR_PSI_CPU]);
     if (problems->system_memory.cause != reading->memory.status &&
         reading->memory_limits_status == 0)
-        add(&problems->memory, path, reading->memory.status);
+        count_problem(&problems->memory, path, reading->memory.status);
     if (reading->io.room.status == -ENODATA)
-        add(&problems->io, path, -ENODATA);
-    add(&problems->cpu_limits, path, reading->cpu_limits_status);
-    add(&problems->memory_limits, path, reading->memory_limits_status);
-    add(&problems->io_limits, path, reading->io_limits_status);
+        count_problem(&problems->io, path, -ENODATA);
+    count_problem(&problems->cpu_limits, path, reading->cpu_limits_status);
+    count_problem(&problems->memory_limits, path, reading->memory_limits_status);
+    count_problem(&problems->io_limits, path, reading->io_limits_status);
     if (reading->cpu_limits_status == 0 && reading->memory_limits_status == 0 &&
         reading->io_limits_status == 0 && reading->memory.status != reading->limits_status)
-        add(&problems->old_limits, path, reading->limits_status);
+        count_problem(&problems->old_limits, path, reading->limits_status);
 }
 
 static const char *print_groups(const struct problem_of_groups *groups, char *buffer, size_t size)

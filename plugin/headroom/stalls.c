@@ -26,8 +26,8 @@ static void add_unknown(double stall_pct, double pct[HR_STALL_PART_COUNT])
 
 /* Of cpu each cause has its time; of memory how often it occurred; of io neither. What is left of
  * cpu isn't known, the others are all that there is. */
-static void split(const struct hr_stall_causes *causes, enum hr_psi_resource resource,
-                  double stall_us, double stall_pct, double pct[HR_STALL_PART_COUNT])
+static void split_by_causes(const struct hr_stall_causes *causes, enum hr_psi_resource resource,
+                            double stall_us, double stall_pct, double pct[HR_STALL_PART_COUNT])
 {
     double sum = 0;
 
@@ -43,22 +43,22 @@ static void split(const struct hr_stall_causes *causes, enum hr_psi_resource res
     add_unknown(stall_pct, pct);
 }
 
-static void attribute(const struct hr_stall_counters *before, const struct hr_stall_counters *after,
-                      enum hr_psi_resource resource, double stall_pct,
-                      double pct[HR_STALL_PART_COUNT])
+static void split_by_counters(const struct hr_stall_counters *before,
+                              const struct hr_stall_counters *after, enum hr_psi_resource resource,
+                              double stall_pct, double pct[HR_STALL_PART_COUNT])
 {
     const uint64_t elapsed_us = (after->time_ns - before->time_ns) / HR_NS_PER_US;
     const double stall_us = stall_pct / 100 * (double)elapsed_us;
     struct hr_stall_causes causes;
 
     hr_stall_attribute(before, after, resource, (uint64_t)stall_us, elapsed_us, &causes);
-    split(&causes, resource, stall_us, stall_pct, pct);
+    split_by_causes(&causes, resource, stall_us, stall_pct, pct);
 }
 
 /* --- Submitting -------------------------------------------------------------------- */
 
-static void submit(const struct submission *submission, enum hr_psi_resource resource,
-                   unsigned *seen, const double pct[HR_STALL_PART_COUNT])
+static void submit_parts(const struct submission *submission, enum hr_psi_resource resource,
+                         unsigned *seen, const double pct[HR_STALL_PART_COUNT])
 {
     char name[DATA_MAX_NAME_LEN];
 
@@ -73,7 +73,7 @@ static void submit(const struct submission *submission, enum hr_psi_resource res
     }
 }
 
-static void forget(struct stall *stall)
+static void end_stall(struct stall *stall)
 {
     free(stall->before);
     stall->before = NULL;
@@ -82,7 +82,7 @@ static void forget(struct stall *stall)
 void stalls_clear(struct stalls *stalls)
 {
     for (int i = 0; i < HR_PSI_IRQ; i++)
-        forget(&stalls->of[i]);
+        end_stall(&stalls->of[i]);
 }
 
 /* @return whether it goes on, or begins. */
@@ -91,14 +91,14 @@ static bool is_going_on(struct stall *stall, double stall_pct)
     if (stall_pct >= MIN_STALL_PCT)
         stall->quiet_count = 0;
     else if (++stall->quiet_count >= QUIET_INTERVALS)
-        forget(stall);
+        end_stall(stall);
     return stall->before != NULL || stall->quiet_count == 0;
 }
 
 /* @return whether the parts are known: those of a stall from its second interval on. */
-static bool explain(struct stall *stall, enum hr_psi_resource resource, const struct hr_root *root,
-                    const struct hr_cgroup *group, double stall_pct,
-                    double pct[HR_STALL_PART_COUNT])
+static bool split_stall(struct stall *stall, enum hr_psi_resource resource,
+                        const struct hr_root *root, const struct hr_cgroup *group, double stall_pct,
+                        double pct[HR_STALL_PART_COUNT])
 {
     struct hr_stall_counters after;
 
@@ -107,7 +107,7 @@ static bool explain(struct stall *stall, enum hr_psi_resource resource, const st
     const bool is_known = stall->before != NULL;
     hr_stall_counters_read(root, group, resource, &after);
     if (is_known)
-        attribute(stall->before, &after, resource, stall_pct, pct);
+        split_by_counters(stall->before, &after, resource, stall_pct, pct);
     else
         stall->before = malloc(sizeof(after));
     if (stall->before != NULL)
@@ -123,8 +123,8 @@ void stalls_submit(struct stalls *stalls, struct hr_room_source *source, const s
         double pct[HR_STALL_PART_COUNT] = {0};
         if (!reading->has_stall[i])
             continue;
-        if (explain(&stalls->of[i], i, root, group, reading->stall_pct[i], pct))
-            submit(submission, i, &stalls->of[i].seen, pct);
+        if (split_stall(&stalls->of[i], i, root, group, reading->stall_pct[i], pct))
+            submit_parts(submission, i, &stalls->of[i].seen, pct);
         add_unknown(reading->stall_pct[i], pct);
         hr_room_add_stalls(source, i, pct);
     }

@@ -8,10 +8,10 @@
 #include "headroom/array.h"
 #include "headroom/cgroup.h"
 
-/* What is less isn't named: of the growth, and of the time. */
+/* Takers with a smaller share aren't named: of the growth of memory, and of waiting time. */
 #define WORTH_NAMING_PCT 1
 
-/* And CPUs. */
+/* The same for CPU time, in CPUs. */
 #define WORTH_NAMING_CPUS 0.01
 
 struct taker {
@@ -77,7 +77,7 @@ static int byte_of(char byte)
     return byte == '/' ? 1 : (unsigned char)byte;
 }
 
-/* The order in which the groups in a group follow it at once. */
+/* The order in which a group is followed at once by the groups in it. */
 static int compare_paths(const void *left, const void *right)
 {
     const char *a = ((const struct taker *)left)->path, *b = ((const struct taker *)right)->path;
@@ -219,7 +219,7 @@ void takers_append(struct takers *takers, const struct subject *subject, int res
         append_memory(rank_by(takers, TAKERS_MEMORY), above, takers->count, message);
 }
 
-/* Whether it is known of all, and of one at least. */
+/* Whether there are groups, and the amount of each is known. */
 static bool are_known(const struct takers_ranking *ranking, const char *above)
 {
     const struct taker *last = NULL;

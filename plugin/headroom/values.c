@@ -8,7 +8,7 @@ static bool is_in_trouble(const struct hr_room *room)
     return room->status == 0 && room->is_in_trouble;
 }
 
-/* Where no trouble is in sight, whatever the horizon is: no trend is longer. */
+/* The time to trouble where none is in sight, whatever the horizon is: no trend is longer. */
 #define NONE_S 86400.
 
 /* Pressure isn't known yet where processes have just joined a group. */

@@ -236,7 +236,7 @@ static void begin_alarm(struct psi_alert *alert, const struct hr_psi_event *even
     read_below(alert);
 }
 
-/* While a report is prepared it stays that of the event before. */
+/* A report that is being prepared stays that of an earlier event. */
 static void handle_trigger_event(struct psi_alert *alert, const struct hr_psi_event *event)
 {
     if (!alert->alarmed)

@@ -70,7 +70,7 @@ static void list_resources(unsigned resources, char *buffer, size_t size)
                              hr_psi_resource_name(i));
 }
 
-static void warn(unsigned resources, const char *place, const char *reason)
+static void warn_of_resources(unsigned resources, const char *place, const char *reason)
 {
     char names[64];
 
@@ -93,10 +93,10 @@ static void warn_kind(const struct psi_problems *problems, const struct psi_prob
     hr_psi_explain(state->status, HR_PSI_IRQ, is_system, &of_irq);
     const bool is_alike = (state->resources & ~IRQ) != 0 && problems->fine == 0;
     if (!is_alike && strcmp(of_irq.text, shared.text) != 0) {
-        warn(resources & IRQ, place, of_irq.text);
+        warn_of_resources(resources & IRQ, place, of_irq.text);
         resources &= ~IRQ;
     }
-    warn(resources, place, shared.text);
+    warn_of_resources(resources, place, shared.text);
 }
 
 void psi_problems_log_system(struct psi_problems *problems)

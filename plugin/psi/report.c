@@ -8,11 +8,11 @@
 #include "headroom/waiters.h"
 #include "psi/cause.h"
 
-/* How long the causes are looked for of a stall that came at once: a period of cpu.max or two. */
+/* How long to look for the causes of a stall that began suddenly: one or two periods of cpu.max. */
 #define CAUSE_NS (250 * HR_NS_PER_MS)
 
-/* How many reads of a total that moves an event of a group below may come later, as the windows
- * began at other times. */
+/* By how many reads of a growing total the event of a group below may be later, as its window began
+ * at another time. */
 #define BELOW_READS 2
 
 /* --- The record of open alarms -------------------------------------------- */
@@ -74,8 +74,8 @@ static bool has_alarm_below(const struct psi_alert *alert)
     return false;
 }
 
-/* Whether the alarm isn't reported, as one of a group below says as much; and for a window longer,
- * as the next event may be of the time in which that lasted. */
+/* Whether the alarm isn't reported, as that of a group below reports the same stall; also for some
+ * time after that one has ended, as the next event may still be about the time before. */
 static bool is_covered(struct psi_alert *alert)
 {
     const uint64_t now_ns = hr_clock_ns();
@@ -107,7 +107,7 @@ static bool may_have_causes(const struct psi_alert *alert)
            (resource == HR_PSI_IO && alert->group != NULL);
 }
 
-/* Whether an event may be reported of the next two windows, over which counters are compared. */
+/* Whether an event of the next two windows, over which counters are compared, may be reported. */
 static bool may_report_soon(const struct psi_alert *alert)
 {
     const struct psi_rule *rule = alert->rule_state->rule;
@@ -118,8 +118,8 @@ static bool may_report_soon(const struct psi_alert *alert)
            hr_clock_ns() + 2 * rule->trigger.window_us * HR_NS_PER_US >= alert->repeat_ns;
 }
 
-/* The kernel's trigger doesn't report that pressure moves, so the counters are always taken; but of
- * the system only. */
+/* With the kernel's trigger it isn't known whether the total grows, so counters are always sampled;
+ * but of the system only. */
 static bool takes_causes_always(const struct psi_alert *alert)
 {
     return alert->group == NULL && alert->trigger != NULL &&
@@ -129,7 +129,7 @@ static bool takes_causes_always(const struct psi_alert *alert)
 static uint64_t next_cause_due(const struct psi_alert *alert)
 {
     if (!takes_causes_always(alert) || alert->is_preparing || !may_report_soon(alert))
-        return TIMER_NEVER; /* else they are taken when the trigger is read */
+        return TIMER_NEVER; /* or they are sampled when the trigger is read */
     return alert->causes_due_ns;
 }
 
@@ -141,14 +141,14 @@ static void sample_cause_counters(struct psi_alert *alert)
                            alert->rule_state->rule->trigger.resource);
 }
 
-/* Where pressure hadn't moved before, its causes are those of the next moment. */
+/* @return how long to wait for a second sample; 0: there is an earlier one to compare with. */
 static uint64_t start_finding_causes(struct psi_alert *alert)
 {
     const uint64_t window_ns = alert->rule_state->rule->trigger.window_us * HR_NS_PER_US;
 
     if (!may_have_causes(alert))
         return 0;
-    /* What a trigger of the kernel's left long ago says nothing of this stall. */
+    /* A sample from long before this stall says nothing about it. */
     if (hr_clock_ns() > alert->causes_due_ns + window_ns)
         psi_cause_history_clear(&alert->causes);
     if (!psi_cause_history_is_empty(&alert->causes))
@@ -157,8 +157,8 @@ static uint64_t start_finding_causes(struct psi_alert *alert)
     return CAUSE_NS;
 }
 
-/* While pressure moves the counters are taken once a window; when it rests, or its stall has been
- * reported, they are dropped. */
+/* While the total grows the counters are sampled once per window; once it doesn't, or its stall has
+ * been reported, the samples are dropped. */
 void psi_report_update_causes(struct psi_alert *alert)
 {
     if (alert->is_preparing || !may_have_causes(alert))
@@ -181,8 +181,8 @@ static void print_causes(const struct psi_alert *alert, char *buffer, size_t siz
     psi_cause_print(&causes, buffer, size);
 }
 
-/* The beginning was queued, or that the alarm lasts. Of one of the previous run it is on record
- * when this has been sent. */
+/* The beginning of the alarm, or that it lasts, was queued. For an alarm of the previous run the
+ * state file records once this has been sent. */
 static void set_reported(struct psi_alert *alert)
 {
     alert->is_reported = true;
@@ -382,7 +382,7 @@ uint64_t psi_report_due_ns(const struct psi_alert *alert)
     return due_ns;
 }
 
-/* --- Its end -------------------------------------------------------------- */
+/* --- The end of an alarm --------------------------------------------------- */
 
 static void queue_end(struct psi_alert *alert, const char *reason)
 {
@@ -408,7 +408,7 @@ void psi_report_end(struct psi_alert *alert, const char *reason)
         queue_end(alert, reason);
         psi_report_set_recorded(alert, false);
     }
-    alert->is_reported = false; /* the next alarm's causes are taken again from now on */
+    alert->is_reported = false; /* causes of the next alarm are sampled from now on */
 }
 
 bool psi_report_withdraw_end(struct psi_alert *alert)

@@ -65,7 +65,7 @@ static struct sum taker_of(const struct hr_blame_cell *cell, const struct psi_wa
     return taker;
 }
 
-static int add(struct sums *sums, const struct sum *taker)
+static int add_to_sums(struct sums *sums, const struct sum *taker)
 {
     for (size_t i = 0; i < sums->count; i++)
         if (sums->list[i].kind == taker->kind && sums->list[i].group == taker->group) {
@@ -92,7 +92,7 @@ static int add_up(const struct hr_blame_matrix *interval, const struct psi_watch
     for (size_t i = 0; status == 0 && i < interval->count; i++)
         if (is_counted(&interval->cells[i], watched, of)) {
             const struct sum taker = taker_of(&interval->cells[i], watched, of);
-            status = add(sums, &taker);
+            status = add_to_sums(sums, &taker);
         }
     return status;
 }

@@ -14,7 +14,8 @@ static int compare_ids(const void *first, const void *second)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-static struct psi_watched_group *find(const struct psi_watched *watched, size_t count, uint64_t id)
+static struct psi_watched_group *find_group(const struct psi_watched *watched, size_t count,
+                                            uint64_t id)
 {
     const struct psi_watched_group key = {.id = id};
 
@@ -25,7 +26,7 @@ static struct psi_watched_group *find(const struct psi_watched *watched, size_t 
 
 const struct psi_watched_group *psi_watched_find(const struct psi_watched *watched, uint64_t id)
 {
-    return find(watched, watched->count, id);
+    return find_group(watched, watched->count, id);
 }
 
 static void free_names(struct psi_watched_group *group)
@@ -34,7 +35,7 @@ static void free_names(struct psi_watched_group *group)
     free(group->instance);
 }
 
-static int add(struct psi_watched *watched, const struct hr_cgroup *group)
+static int add_group(struct psi_watched *watched, const struct hr_cgroup *group)
 {
     const struct psi_group *of_group = group->data;
     struct psi_watched_group added = {
@@ -63,13 +64,13 @@ int psi_watched_update(struct psi_watched *watched, struct hr_cgroup_set *set, s
     watched->excess = 0;
     for (struct hr_cgroup *group = hr_cgroup_set_next(set, NULL); status == 0 && group != NULL;
          group = hr_cgroup_set_next(set, group)) {
-        struct psi_watched_group *found = find(watched, known, group->id);
+        struct psi_watched_group *found = find_group(watched, known, group->id);
         if (taken == most)
             watched->excess++;
         else if (found != NULL)
             found->is_gone = false;
         else
-            status = add(watched, group);
+            status = add_group(watched, group);
         taken += taken < most;
     }
     if (watched->count > known)

@@ -90,7 +90,7 @@ static bool is_of(const struct block *block, const char *plugin)
     return block->plugin == NULL || strcasecmp(block->plugin, plugin) == 0;
 }
 
-static bool has(const struct block *block, const char *option)
+static bool has_option(const struct block *block, const char *option)
 {
     for (size_t i = 0; i < OPTIONS_MAX && block->options[i] != NULL; i++)
         if (strcasecmp(block->options[i], option) == 0)
@@ -98,7 +98,7 @@ static bool has(const struct block *block, const char *option)
     return false;
 }
 
-static const struct block *find(const char *plugin, const char *key)
+static const struct block *find_block(const char *plugin, const char *key)
 {
     for (size_t i = 0; i < BLOCK_COUNT; i++)
         if (is_of(&blocks[i], plugin) && strcasecmp(blocks[i].key, key) == 0)
@@ -108,9 +108,9 @@ static const struct block *find(const char *plugin, const char *key)
 
 bool hr_option_is_known(const char *plugin, const char *block, const char *option)
 {
-    const struct block *found = find(plugin, block);
+    const struct block *found = find_block(plugin, block);
 
-    return found == NULL || has(found, option);
+    return found == NULL || has_option(found, option);
 }
 
 const char *hr_option_required(const char *plugin, const char *block, size_t index)
@@ -124,7 +124,7 @@ const char *hr_option_required(const char *plugin, const char *block, size_t ind
 
 /* --- What is like it ------------------------------------------------------ */
 
-static unsigned least(unsigned a, unsigned b, unsigned c)
+static unsigned least_of_three(unsigned a, unsigned b, unsigned c)
 {
     const unsigned less = a < b ? a : b;
 
@@ -149,10 +149,10 @@ static unsigned count_edits(const char *a, const char *b)
         row[0] = (unsigned)i;
         for (size_t j = 1; j <= length; j++) {
             const bool is_same = is_same_letter(a[i - 1], b[j - 1]);
-            row[j] = least(last[j] + 1, row[j - 1] + 1, last[j - 1] + !is_same);
+            row[j] = least_of_three(last[j] + 1, row[j - 1] + 1, last[j - 1] + !is_same);
             if (i > 1 && j > 1 && is_same_letter(a[i - 1], b[j - 2]) &&
                 is_same_letter(a[i - 2], b[j - 1]))
-                row[j] = least(row[j], before[j - 2] + 1, UINT_MAX);
+                row[j] = least_of_three(row[j], before[j - 2] + 1, UINT_MAX);
         }
         unsigned *spare = before;
         before = last;
@@ -178,32 +178,32 @@ unsigned hr_option_compare(const char *name, const char *known)
     return 3 * edits <= length ? edits * ONE_EDIT : UINT_MAX;
 }
 
-static const char *find_likest(const struct block *block, const char *option, unsigned *difference)
+static const char *find_closest(const struct block *block, const char *option, unsigned *difference)
 {
-    const char *likest = NULL;
+    const char *closest = NULL;
 
     for (size_t i = 0; i < OPTIONS_MAX && block->options[i] != NULL; i++) {
         const unsigned other = hr_option_compare(option, block->options[i]);
         if (other < *difference) {
-            likest = block->options[i];
+            closest = block->options[i];
             *difference = other;
         }
     }
-    return likest;
+    return closest;
 }
 
 /* In its own block, or else in another. */
 void hr_option_suggest(const char *plugin, const char *block, const char *option,
                        char text[HR_OPTION_SUGGESTION_SIZE])
 {
-    const struct block *own = find(plugin, block);
+    const struct block *own = find_block(plugin, block);
     unsigned difference = UINT_MAX;
-    const char *likest = own != NULL ? find_likest(own, option, &difference) : NULL;
+    const char *closest = own != NULL ? find_closest(own, option, &difference) : NULL;
 
-    snprintf(text, HR_OPTION_SUGGESTION_SIZE, "%s", likest != NULL ? likest : "");
-    for (size_t i = 0; likest == NULL && i < BLOCK_COUNT; i++) {
+    snprintf(text, HR_OPTION_SUGGESTION_SIZE, "%s", closest != NULL ? closest : "");
+    for (size_t i = 0; closest == NULL && i < BLOCK_COUNT; i++) {
         const char *found = is_of(&blocks[i], plugin) && strcmp(blocks[i].key, "Include") != 0
-                                ? find_likest(&blocks[i], option, &difference)
+                                ? find_closest(&blocks[i], option, &difference)
                                 : NULL;
         const bool has_plugin = strstr(blocks[i].key, "Plugin") != NULL;
         if (found != NULL)

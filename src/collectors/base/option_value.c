@@ -416,9 +416,9 @@ static void describe(const struct rule *rule, const struct hr_option *option, ch
 }
 
 /* Of the first text that is none of the words. */
-static const char *find_likest(const struct rule *rule, const struct hr_option *option)
+static const char *find_closest(const struct rule *rule, const struct hr_option *option)
 {
-    const char *likest = NULL;
+    const char *closest = NULL;
     unsigned difference = UINT_MAX;
 
     for (size_t i = 0; i < option->count; i++) {
@@ -427,12 +427,12 @@ static const char *find_likest(const struct rule *rule, const struct hr_option *
             continue;
         for (int j = 0; j < HR_OPTION_WORDS_MAX && rule->words[j] != NULL; j++) {
             const unsigned other = hr_option_compare(value->text, rule->words[j]);
-            likest = other < difference ? rule->words[j] : likest;
+            closest = other < difference ? rule->words[j] : closest;
             difference = other < difference ? other : difference;
         }
         break;
     }
-    return likest;
+    return closest;
 }
 
 bool hr_option_accepts(const struct hr_option *option, char accepted[HR_OPTION_ACCEPTED_SIZE])
@@ -442,11 +442,11 @@ bool hr_option_accepts(const struct hr_option *option, char accepted[HR_OPTION_A
     if (rule == NULL || rule->accepts(rule, option))
         return true;
     describe(rule, option, accepted, HR_OPTION_ACCEPTED_SIZE);
-    const char *likest = find_likest(rule, option);
+    const char *closest = find_closest(rule, option);
     const size_t length = strlen(accepted);
-    if (likest != NULL)
+    if (closest != NULL)
         snprintf(accepted + length, HR_OPTION_ACCEPTED_SIZE - length, "; \"%s\" may be meant",
-                 likest);
+                 closest);
     return false;
 }
 

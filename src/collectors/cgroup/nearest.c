@@ -18,7 +18,7 @@
 
 #define OPEN_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* More would be a line that nobody reads. */
+/* A longer line would be hard to read. */
 #define NAMES_SHOWN 6
 
 /* The length of the pattern's component at `text`, if that is a name; 0: it has a wildcard, or
@@ -31,7 +31,7 @@ static size_t name_length(const char *text)
 }
 
 /* Opens the directory of that name in *fd, which is replaced. */
-static bool descend(int *fd, const char *name, size_t length)
+static bool open_below(int *fd, const char *name, size_t length)
 {
     char *copy = strndup(name, length);
     int below = copy != NULL ? openat(*fd, copy, OPEN_FLAGS) : -1;
@@ -50,7 +50,7 @@ static size_t descend_while_there(int *fd, const char *pattern)
 {
     size_t taken = 0, length;
 
-    while ((length = name_length(pattern + taken)) > 0 && descend(fd, pattern + taken, length)) {
+    while ((length = name_length(pattern + taken)) > 0 && open_below(fd, pattern + taken, length)) {
         taken += length;
         taken += pattern[taken] == '/';
     }
@@ -69,7 +69,7 @@ static void print_names(FILE *out, const struct hr_scan *scan)
 }
 
 /* What a ".service" has in common with others says nothing. */
-static unsigned compare(const char *wanted, const char *name)
+static unsigned compare_names(const char *wanted, const char *name)
 {
     const char *end = strrchr(wanted, '.'), *name_end = strrchr(name, '.');
     const bool has_same_end = end != NULL && name_end != NULL && strcmp(end, name_end) == 0;
@@ -85,29 +85,30 @@ static unsigned compare(const char *wanted, const char *name)
 }
 
 /* @return the name that is like the one at `text`; NULL: none, or that is no name. */
-static const char *find_likest(const struct hr_scan *scan, const char *text)
+static const char *find_closest(const struct hr_scan *scan, const char *text)
 {
     char *wanted = strndup(text, name_length(text));
-    const char *likest = NULL;
+    const char *closest = NULL;
     unsigned difference = UINT_MAX;
 
     for (size_t i = 0; wanted != NULL && i < scan->count; i++) {
-        const unsigned other = compare(wanted, scan->entries[i].name);
-        likest = other < difference ? scan->entries[i].name : likest;
+        const unsigned other = compare_names(wanted, scan->entries[i].name);
+        closest = other < difference ? scan->entries[i].name : closest;
         difference = other < difference ? other : difference;
     }
     free(wanted);
-    return likest;
+    return closest;
 }
 
-static void describe(FILE *out, const struct hr_scan *scan, const char *pattern, size_t length)
+static void describe_names(FILE *out, const struct hr_scan *scan, const char *pattern,
+                           size_t length)
 {
-    const char *likest = find_likest(scan, pattern + length + (pattern[length] == '/'));
+    const char *closest = find_closest(scan, pattern + length + (pattern[length] == '/'));
 
     if (length > 0)
         fprintf(out, "in %.*s ", (int)length, pattern);
-    if (likest != NULL) {
-        fprintf(out, "there is %s", likest);
+    if (closest != NULL) {
+        fprintf(out, "there is %s", closest);
         return;
     }
     fprintf(out, scan->count > 0 ? "there are: " : "there is none");
@@ -121,7 +122,7 @@ static void describe_below(FILE *out, int fd, const char *pattern)
     const size_t length = descend_while_there(&fd, pattern);
 
     if (hr_scan_read(fd, &scan) == 0)
-        describe(out, &scan, pattern, length);
+        describe_names(out, &scan, pattern, length);
     hr_scan_free(&scan);
     close(fd);
 }

@@ -164,14 +164,14 @@ uint64_t hr_oom_counts_read(struct hr_oom_counts *counts)
     return missing;
 }
 
-static void rebase(struct counted *group)
+static void rebase_group(struct counted *group)
 {
     struct counted *child;
 
     group->base = group->now;
     group->reported = group->own_reported = 0;
     LIST_FOREACH(child, &group->children, sibling)
-    rebase(child);
+    rebase_group(child);
 }
 
 static bool is_reported(const struct counted *group)
@@ -190,7 +190,7 @@ bool hr_oom_counts_rebase(struct hr_oom_counts *counts, bool is_forced)
 {
     if (!is_forced && !is_reported(counts->machine))
         return false;
-    rebase(counts->machine);
+    rebase_group(counts->machine);
     return true;
 }
 
@@ -223,7 +223,7 @@ static uint64_t sum_known(const struct counted *group)
 }
 
 /* Of too many, some were reported for a group above only: which isn't known. */
-static void attribute(const struct counted *group, uint64_t count, struct list *list)
+static void attribute_kills(const struct counted *group, uint64_t count, struct list *list)
 {
     const uint64_t known = sum_known(group);
     const struct counted *child;
@@ -233,7 +233,7 @@ static void attribute(const struct counted *group, uint64_t count, struct list *
         return;
     }
     LIST_FOREACH(child, &group->children, sibling)
-    attribute(child, child->missing, list);
+    attribute_kills(child, child->missing, list);
     add_place(list, group, true, group->own_missing);
     add_place(list, group, false, count - known);
 }
@@ -243,8 +243,8 @@ int hr_oom_counts_attribute(const struct hr_oom_counts *counts, uint64_t most,
 {
     struct list list = {.status = 0};
 
-    attribute(counts->machine, counts->machine->missing < most ? counts->machine->missing : most,
-              &list);
+    attribute_kills(counts->machine,
+                    counts->machine->missing < most ? counts->machine->missing : most, &list);
     if (list.status < 0) {
         free(list.places);
         return list.status;
@@ -261,14 +261,14 @@ static int compare_paths(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static struct counted *find(const struct hr_oom_counts *counts, const char *path)
+static struct counted *find_group(const struct hr_oom_counts *counts, const char *path)
 {
     struct counted **found = tfind(&path, &counts->by_path, compare_paths);
 
     return found != NULL ? *found : NULL;
 }
 
-static void watch(struct hr_oom_counts *counts, struct counted *group)
+static void watch_group(struct hr_oom_counts *counts, struct counted *group)
 {
     char file[PATH_MAX];
 
@@ -285,10 +285,10 @@ void hr_oom_counts_watch(struct hr_oom_counts *counts, struct hr_inotify *inotif
 
     counts->inotify = inotify;
     LIST_FOREACH(group, &counts->machine->children, sibling)
-    watch(counts, group);
+    watch_group(counts, group);
 }
 
-static void release(struct hr_oom_counts *counts, struct counted *group)
+static void release_group(struct hr_oom_counts *counts, struct counted *group)
 {
     struct counted *parent = group->parent;
 
@@ -299,14 +299,14 @@ static void release(struct hr_oom_counts *counts, struct counted *group)
     tdelete(group, &counts->by_path, compare_paths);
     if (parent != NULL) {
         LIST_REMOVE(group, sibling);
-        release(counts, parent);
+        release_group(counts, parent);
     }
     free(group->path);
     free(group);
 }
 
-static struct counted *create(struct hr_oom_counts *counts, const char *path,
-                              struct counted *parent)
+static struct counted *create_group(struct hr_oom_counts *counts, const char *path,
+                                    struct counted *parent)
 {
     struct counted *group = calloc(1, sizeof(*group));
     char *copy = strdup(path);
@@ -329,15 +329,15 @@ static struct counted *create(struct hr_oom_counts *counts, const char *path,
     parent->users++;
     read_group(counts, group);
     group->base = group->now;
-    watch(counts, group);
+    watch_group(counts, group);
     return group;
 }
 
 /* @param path  is cut meanwhile: with a copy at each level deep groups would exhaust the stack.
  * @return the group, counted from now on, with one more user; NULL if memory is short. */
-static struct counted *get(struct hr_oom_counts *counts, char *path)
+static struct counted *get_group(struct hr_oom_counts *counts, char *path)
 {
-    struct counted *group = find(counts, path), *parent;
+    struct counted *group = find_group(counts, path), *parent;
 
     if (group == NULL) {
         char *end = strrchr(path, '/');
@@ -345,12 +345,12 @@ static struct counted *get(struct hr_oom_counts *counts, char *path)
             end = path; /* the machine's is always found */
         const char kept = *end;
         *end = '\0';
-        parent = get(counts, path);
+        parent = get_group(counts, path);
         *end = kept;
         if (parent == NULL)
             return NULL;
-        group = create(counts, path, parent);
-        release(counts, parent); /* the child has it */
+        group = create_group(counts, path, parent);
+        release_group(counts, parent); /* the child has it */
     }
     if (group != NULL)
         group->users++;
@@ -364,15 +364,15 @@ int hr_oom_counts_add(struct hr_oom_counts *counts, const char *path)
     if (strlen(path) >= sizeof(copy))
         return 0; /* it can't be opened */
     strcpy(copy, path);
-    return get(counts, copy) != NULL ? 0 : -ENOMEM;
+    return get_group(counts, copy) != NULL ? 0 : -ENOMEM;
 }
 
 void hr_oom_counts_remove(struct hr_oom_counts *counts, const char *path)
 {
-    struct counted *group = find(counts, path);
+    struct counted *group = find_group(counts, path);
 
     if (group != NULL)
-        release(counts, group);
+        release_group(counts, group);
 }
 
 /* --- Kills --------------------------------------------------------------------------- */
@@ -384,7 +384,7 @@ static struct counted *find_nearest(const struct hr_oom_counts *counts, const ch
     struct counted *group;
 
     snprintf(above, sizeof(above), "%s", path);
-    while ((group = find(counts, above)) == NULL) {
+    while ((group = find_group(counts, above)) == NULL) {
         char *slash = strrchr(above, '/');
         *(slash != NULL ? slash : above) = '\0';
     }
@@ -446,7 +446,7 @@ int hr_oom_counts_open(const struct hr_root *root, struct hr_oom_counts **counts
     if (opened == NULL)
         return -ENOMEM;
     opened->root = root;
-    opened->machine = create(opened, "", NULL);
+    opened->machine = create_group(opened, "", NULL);
     if (opened->machine == NULL) {
         free(opened);
         return -ENOMEM;

@@ -42,7 +42,7 @@ struct hr_oom {
         missing_ns; /* since when there are kills that the log doesn't have; 0: there are none */
     uint64_t seen_kills; /* the machine's count then */
     uint64_t check_ns;   /* when to compare next */
-    bool is_behind;      /* counts are still to go on from here */
+    bool is_behind;      /* the counts are to be rebased */
     struct hr_kill_log log;
     struct hr_kmsg_record record;
     char text[HR_KMSG_SIZE];

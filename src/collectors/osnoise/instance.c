@@ -14,6 +14,7 @@
 #include "base/reason.h"
 #include "base/text.h"
 #include "headroom/capability.h"
+#include "headroom/clock.h"
 #include "osnoise/reachable_cpus.h"
 
 /* A new instance has 1.4 MB for each CPU, which is enough for any period. Recording single noises
@@ -32,7 +33,7 @@
 
 /* Another program may just be reading the instance's files. */
 #define BUSY_TRIES    5
-#define BUSY_PAUSE_NS 1000000
+#define BUSY_PAUSE_NS HR_NS_PER_MS
 
 #define NAME_SIZE 320 /* of a path, with the longest name that a directory may have */
 

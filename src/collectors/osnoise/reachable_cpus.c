@@ -15,7 +15,7 @@
 #include "headroom/clock.h"
 
 #define STACK_SIZE (256 * 1024)
-#define PAUSE_NS   1000000
+#define PAUSE_NS   HR_NS_PER_MS
 
 struct probe {
     unsigned cpu;

@@ -132,7 +132,8 @@ static const struct explanation *find_explanation(int status,
 }
 
 /* What no list has is explained by the system's own text. */
-static void explain(int status, const struct explanation *const *lists, struct hr_reason *reason)
+static void explain_status(int status, const struct explanation *const *lists,
+                           struct hr_reason *reason)
 {
     const struct explanation *found = find_explanation(status, lists);
 
@@ -149,7 +150,7 @@ void hr_psi_explain(int status, enum hr_psi_resource resource, bool is_system,
     const struct explanation *const lists[] = {resource == HR_PSI_IRQ ? of_irq : place, place,
                                                of_text, of_all, NULL};
 
-    explain(status, lists, reason);
+    explain_status(status, lists, reason);
 }
 
 void hr_psi_trigger_explain(int status, enum hr_psi_resource resource, bool is_system,
@@ -161,7 +162,7 @@ void hr_psi_trigger_explain(int status, enum hr_psi_resource resource, bool is_s
         NULL};
 
     if (find_explanation(status, lists) != NULL)
-        explain(status, lists, reason);
+        explain_status(status, lists, reason);
     else
         hr_psi_explain(status, resource, is_system, reason);
 }
@@ -170,5 +171,5 @@ void hr_waiters_explain(int status, struct hr_reason *reason)
 {
     const struct explanation *const lists[] = {of_waiters, of_all, NULL};
 
-    explain(status, lists, reason);
+    explain_status(status, lists, reason);
 }

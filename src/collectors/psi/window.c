@@ -48,7 +48,7 @@ static uint64_t idle_due(const struct hr_psi_window *window, uint64_t now_ns)
     return tenths_after(window, now_ns, POLLS - ahead);
 }
 
-static void schedule(struct hr_psi_window *window, uint64_t now_ns)
+static void schedule_poll(struct hr_psi_window *window, uint64_t now_ns)
 {
     uint64_t window_end_ns = window->event_ns + window->window_us * HR_NS_PER_US;
 
@@ -134,7 +134,7 @@ void hr_psi_window_restart(struct hr_psi_window *window, const struct hr_psi_rea
     window->event_ns = now->time_ns;
     window->last = *now;
     start_window(window, now, 0);
-    schedule(window, now->time_ns);
+    schedule_poll(window, now->time_ns);
 }
 
 void hr_psi_window_start(struct hr_psi_window *window, uint64_t window_us, uint64_t limit_us,
@@ -148,7 +148,7 @@ void hr_psi_window_start(struct hr_psi_window *window, uint64_t window_us, uint6
         .last = *now,
     };
     start_window(window, now, 0);
-    schedule(window, now->time_ns);
+    schedule_poll(window, now->time_ns);
 }
 
 /* The growth took at least as much time, and may have begun no earlier than that. After a late read
@@ -222,13 +222,13 @@ bool hr_psi_window_update(struct hr_psi_window *window, const struct hr_psi_read
     }
     update_without_event(window, now);
     window->last = *now;
-    schedule(window, now->time_ns);
+    schedule_poll(window, now->time_ns);
     return false;
 }
 
 void hr_psi_window_defer(struct hr_psi_window *window, uint64_t now_ns)
 {
-    schedule(window, now_ns);
+    schedule_poll(window, now_ns);
 }
 
 bool hr_psi_window_is_active(const struct hr_psi_window *window)

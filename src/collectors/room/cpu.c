@@ -10,7 +10,7 @@
 /* CPUs that are busier than this can't get busier with more load. */
 #define ALWAYS_BUSY 0.98
 
-/* And CPUs that are less busy than this tell nothing. */
+/* And CPUs that are less busy than this show nothing. */
 #define IDLE 0.001
 
 /* One CPU that is shared among tasks that come at random. */
@@ -19,7 +19,7 @@
 /* A group that is throttled in more of its periods is in trouble. */
 #define MUCH_THROTTLED 0.25
 
-static double clamp(double value, double low, double high)
+static double clamp_value(double value, double low, double high)
 {
     return fmin(fmax(value, low), high);
 }
@@ -33,7 +33,7 @@ void hr_room_finish(struct hr_room *room)
     room->attainable = fmax(room->attainable, 0);
     room->left = room->is_in_trouble ? 0 : fmax(room->attainable - room->used, 0);
     room->room_pct = room->attainable > 0 ? 100 * room->left / room->attainable : 0;
-    room->room_pct = clamp(room->room_pct, 0, 100);
+    room->room_pct = clamp_value(room->room_pct, 0, 100);
 }
 
 void hr_room_set_trouble(struct hr_room *room)
@@ -67,9 +67,9 @@ void hr_room_cpu_by_machine(const struct hr_room_cpu_sums *sums, double line_pct
     if (!(time_us > 0))
         return;
     /* The two clocks differ by a tick. */
-    double used = clamp(sums->used_us / time_us, 0, 1);
-    double busy = clamp(sums->busy_us / time_us, used, 1);
-    double stalled = clamp(sums->stalled_us / sums->elapsed_us, 0, 1);
+    double used = clamp_value(sums->used_us / time_us, 0, 1);
+    double busy = clamp_value(sums->busy_us / time_us, used, 1);
+    double stalled = clamp_value(sums->stalled_us / sums->elapsed_us, 0, 1);
     double k = hr_room_cpu_exponent(stalled, busy, &is_at_least);
     room->used = room->needed = used * sums->cpus;
     if (!(k > 0))

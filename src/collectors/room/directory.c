@@ -20,7 +20,7 @@
 
 /* --- The directories that are in use ------------------------------------------------ */
 
-static int compare(const void *left, const void *right)
+static int compare_inodes(const void *left, const void *right)
 {
     const struct hr_room_directory *a = left, *b = right;
 
@@ -30,8 +30,8 @@ static int compare(const void *left, const void *right)
 }
 
 /* @return NULL: memory is short. */
-static struct hr_room_directory *add(struct hr_room_machine *machine,
-                                     const struct hr_room_directory *key)
+static struct hr_room_directory *add_directory(struct hr_room_machine *machine,
+                                               const struct hr_room_directory *key)
 {
     struct hr_room_directory *added = calloc(1, sizeof(*added));
 
@@ -44,7 +44,7 @@ static struct hr_room_directory *add(struct hr_room_machine *machine,
     added->cpu_status = added->memory_status = added->io_status = -EAGAIN; /* not read yet */
     for (int i = 0; i < HR_ROOM_FILE_COUNT; i++)
         added->files[i] = HR_FILE_CLOSED;
-    if (tsearch(added, &machine->directories, compare) == NULL) {
+    if (tsearch(added, &machine->directories, compare_inodes) == NULL) {
         free(added);
         return NULL;
     }
@@ -56,7 +56,7 @@ void hr_room_directory_put(struct hr_room_machine *machine, struct hr_room_direc
 {
     while (directory != NULL && --directory->user_count == 0) {
         struct hr_room_directory *above = directory->above;
-        tdelete(directory, &machine->directories, compare);
+        tdelete(directory, &machine->directories, compare_inodes);
         LIST_REMOVE(directory, all);
         for (int i = 0; i < HR_ROOM_FILE_COUNT; i++)
             hr_kept_file_close(&directory->files[i]);
@@ -68,7 +68,8 @@ void hr_room_directory_put(struct hr_room_machine *machine, struct hr_room_direc
     }
 }
 
-static int identify(const struct hr_group_base *base, size_t level, struct hr_room_directory *key)
+static int read_identity(const struct hr_group_base *base, size_t level,
+                         struct hr_room_directory *key)
 {
     struct stat status;
     int fd = hr_group_base_open(base, level, ".", O_RDONLY | O_DIRECTORY);
@@ -91,11 +92,11 @@ static int find_upwards(struct hr_room_machine *machine, const struct hr_group_b
 
     for (size_t level = 0; level < levels; level++, place = &(*place)->above) {
         struct hr_room_directory key = {.version = version};
-        status = identify(base, level, &key);
+        status = read_identity(base, level, &key);
         if (status < 0)
             return status;
-        struct hr_room_directory **found = tfind(&key, &machine->directories, compare);
-        *place = found != NULL ? *found : add(machine, &key);
+        struct hr_room_directory **found = tfind(&key, &machine->directories, compare_inodes);
+        *place = found != NULL ? *found : add_directory(machine, &key);
         if (*place == NULL)
             return -ENOMEM;
         (*place)->user_count++;

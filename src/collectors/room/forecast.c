@@ -177,9 +177,9 @@ static bool is_above(const float *points, float record)
     return above > THIRD / 2;
 }
 
-/* Where the level isn't a record, nothing is looked ahead for; the slope alone takes a third of the
+/* Without a record level there is no forecast: then only the slope is computed, in a third of the
  * time. */
-static void fit(struct hr_forecast_window *window)
+static void fit_trend(struct hr_forecast_window *window)
 {
     float points[HR_FORECAST_POINTS];
     double slope = NAN;
@@ -221,7 +221,7 @@ static void complete_points(struct hr_forecast_window *window, uint64_t now, uin
     for (uint64_t i = 0; !is_first && i < over && i <= HR_FORECAST_POINTS; i++)
         add_point(window, begun + i + 1, part_points, i == 0 ? window->highest : NAN);
     if (!is_first)
-        fit(window);
+        fit_trend(window);
     window->highest = NAN;
 }
 
@@ -252,7 +252,7 @@ static double growth_left(const struct hr_forecast_window *window)
     return falls_to < 1 ? THIRD * (double)window->last * falls_to / (1 - falls_to) : INFINITY;
 }
 
-static void trust(struct hr_forecast_window *window, double distance, double points_left)
+static void update_trust(struct hr_forecast_window *window, double distance, double points_left)
 {
     if (!window->is_fit || !(window->slope > 0) || isinf(points_left))
         window->is_trusted = false;
@@ -271,7 +271,7 @@ static void fill_outlook(struct hr_forecast_window *window, double limit, double
     double distance = limit - window->level;
     double points_left = fmax(time_to(distance, window->slope) - late_points, 0);
 
-    trust(window, distance, points_left);
+    update_trust(window, distance, points_left);
     if (!window->is_trusted || outlook->is_trend)
         return;
     outlook->is_trend = true;

@@ -130,7 +130,7 @@ int hr_room_history_save(const struct hr_room_machine *machine, uint64_t point_n
 
 /* --- Restoring ---------------------------------------------------------------- */
 
-static int compare(const void *left, const void *right)
+static int compare_records(const void *left, const void *right)
 {
     const struct hr_room_record *a = left, *b = right;
 
@@ -186,7 +186,7 @@ static int read_records(const char *bytes, size_t size, uint64_t point_ns,
         memcpy(&records[kept], bytes + i * sizeof(*records), sizeof(*records));
         kept += is_valid(&records[kept], point_ns);
     }
-    qsort(records, kept, sizeof(*records), compare);
+    qsort(records, kept, sizeof(*records), compare_records);
     *saved = records;
     *count = kept;
     return 0;
@@ -238,7 +238,7 @@ static int find_record(const struct hr_room_directory *directory, const char *by
                               &saved, &count);
     if (status < 0)
         return status;
-    const struct hr_room_record *found = bsearch(&key, saved, count, sizeof(key), compare);
+    const struct hr_room_record *found = bsearch(&key, saved, count, sizeof(key), compare_records);
     if (found != NULL) {
         memcpy(record, found, sizeof(*record));
         *time_ns = header.time_ns;
@@ -285,7 +285,7 @@ static struct hr_room_record *find_saved(const struct hr_room_machine *machine, 
 
     if (machine->saved == NULL)
         return NULL;
-    return bsearch(&key, machine->saved, machine->saved_count, sizeof(key), compare);
+    return bsearch(&key, machine->saved, machine->saved_count, sizeof(key), compare_records);
 }
 
 void hr_room_history_begin(struct hr_room_machine *machine, uint64_t device, uint64_t inode,

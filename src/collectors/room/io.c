@@ -5,14 +5,15 @@
 
 #include "room/cpu.h"
 
-/* A group that does less of a limit needs nothing of it, so that what others do doesn't matter. */
+/* A group that uses a smaller share of a limit needs nothing of it, whatever others use. */
 #define NEXT_TO_NOTHING 0.01
 
-/* As of a stall's time some goes by between requests. */
+/* While a limit stalls tasks, they use at least this share of it: some time passes between
+ * requests. */
 #define AT_LIMIT 0.8
 
 /* A device that was removed and came back counts from 0 again. */
-static double rate(const struct hr_room_io_work *work, size_t device, int kind)
+static double rate_of(const struct hr_room_io_work *work, size_t device, int kind)
 {
     const uint64_t from = work->before->list[device].done[kind];
     const uint64_t to = work->now->list[device].done[kind];
@@ -20,12 +21,12 @@ static double rate(const struct hr_room_io_work *work, size_t device, int kind)
     return to > from ? (double)(to - from) / work->elapsed_s : 0;
 }
 
-static void lower(const struct hr_room_io_limit *limit, size_t device, int kind, double stalled,
-                  struct hr_room_io *room)
+static void lower_to_limit(const struct hr_room_io_limit *limit, size_t device, int kind,
+                           double stalled, struct hr_room_io *room)
 {
     const struct hr_stall_device *limited = &limit->limits->list[device];
     const double most = (double)limited->limit[kind];
-    const double all = rate(&limit->all, device, kind), own = rate(&limit->own, device, kind);
+    const double all = rate_of(&limit->all, device, kind), own = rate_of(&limit->own, device, kind);
     const bool is_idle = stalled <= 0 && own < NEXT_TO_NOTHING * most;
     struct hr_room lowered = {
         .used = own,
@@ -55,5 +56,5 @@ void hr_room_io_by_limit(const struct hr_room_io_limit *limit, double stalled,
     for (size_t i = 0; i < limit->limits->count; i++)
         for (int kind = 0; kind < HR_STALL_IO_COUNT; kind++)
             if (limit->limits->list[i].limit[kind] != HR_STALL_NO_LIMIT)
-                lower(limit, i, kind, stalled, room);
+                lower_to_limit(limit, i, kind, stalled, room);
 }

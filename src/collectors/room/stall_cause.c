@@ -136,12 +136,12 @@ static void attribute_to_cpu_limits(const struct hr_stall_counters *before,
         uncounted_us = cpu->period_us;
     }
     /* Throttling that goes on is counted when it ends: so much is neither a limit's for sure, nor
-     * anyone else's. */
+     * another's. */
     rest->outside_us -= smaller(uncounted_us, rest->outside_us);
 }
 
 /* While a group below was throttled, other tasks of the group may have run, or none: so much is
- * neither for sure anyone else's. */
+ * not for sure another's. */
 static void attribute_to_cpu_limits_below(const struct hr_stall_counters *before,
                                           const struct hr_stall_counters *after,
                                           struct remainder *rest, struct hr_stall_causes *causes)

@@ -14,7 +14,7 @@
 
 /* --- Order statistics ------------------------------------------------------- */
 
-static void swap(double *a, double *b)
+static void swap_values(double *a, double *b)
 {
     double kept = *a;
 
@@ -36,7 +36,7 @@ static double select_at(double *values, size_t count, size_t index)
             while (values[down] > pivot)
                 down--;
             if (up <= down)
-                swap(&values[up++], &values[down--]);
+                swap_values(&values[up++], &values[down--]);
         }
         if (down < wanted)
             first = up;
@@ -46,7 +46,7 @@ static double select_at(double *values, size_t count, size_t index)
     return values[index];
 }
 
-static double largest(const double *values, size_t count)
+static double find_largest(const double *values, size_t count)
 {
     double found = values[0];
 
@@ -56,11 +56,11 @@ static double largest(const double *values, size_t count)
 }
 
 /* Leaves what is smaller in the first half, and the rest in the other. */
-static double median(double *values, size_t count)
+static double find_median(double *values, size_t count)
 {
     const double upper = select_at(values, count, count / 2);
 
-    return count % 2 == 1 ? upper : (upper + largest(values, count / 2)) / 2;
+    return count % 2 == 1 ? upper : (upper + find_largest(values, count / 2)) / 2;
 }
 
 /* --- Slopes ------------------------------------------------------------------ */
@@ -94,14 +94,14 @@ int hr_trend_slope(const float *points, size_t count, double *slope)
 
     if (check_count(known, count) < 0)
         return -ENODATA;
-    *slope = median(slopes, listed);
+    *slope = find_median(slopes, listed);
     return 0;
 }
 
 /* --- Interval and level -------------------------------------------------------- */
 
 /* Sen's: as many slopes to either side of the median as Kendall's tau of n points without a trend
- * would differ from 0 in nine of ten cases. @param slopes  as median() left them. */
+ * would differ from 0 in nine of ten cases. @param slopes  as find_median() left them. */
 static void bound_slope(double *slopes, size_t listed, size_t points, struct hr_trend *trend)
 {
     double n = (double)points;
@@ -133,7 +133,7 @@ int hr_trend_fit(const float *points, size_t count, struct hr_trend *trend)
 
     if (check_count(known, count) < 0)
         return -ENODATA;
-    trend->slope = median(slopes, listed);
+    trend->slope = find_median(slopes, listed);
     bound_slope(slopes, listed, known, trend);
     trend->level = level_at_end(points, count, trend->slope);
     return 0;

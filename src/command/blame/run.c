@@ -222,7 +222,7 @@ static int print_report(struct run *run, FILE *file)
     return run->request->json ? blame_json_print(file, &report) : blame_table_print(file, &report);
 }
 
-static int redraw(struct run *run)
+static int redraw_report(struct run *run)
 {
     char *text = NULL;
     size_t size = 0;
@@ -239,9 +239,9 @@ static int redraw(struct run *run)
     return status;
 }
 
-static int show(struct run *run)
+static int show_report(struct run *run)
 {
-    int status = run->redraws ? redraw(run) : print_report(run, stdout);
+    int status = run->redraws ? redraw_report(run) : print_report(run, stdout);
 
     if (status == 0)
         status = output_flush(stdout);
@@ -265,13 +265,13 @@ static int measure_interval(struct run *run)
         status = fail(run, "%s", strerror(ENOMEM));
     /* What was measured until Ctrl-C is shown, too, but where it was shown before. */
     if (status == COMMAND_DONE && !(waited == STOP && run->request->live))
-        status = show(run);
+        status = show_report(run);
     return status != COMMAND_DONE ? status : waited;
 }
 
 /* --- The run -------------------------------------------------------------- */
 
-static int measure(struct run *run)
+static int measure_until_end(struct run *run)
 {
     int status = wait_until(run, hr_clock_ns() + SETTLING_NS);
 
@@ -290,7 +290,7 @@ static int measure(struct run *run)
     /* The last one stays on the terminal. */
     redraw_end(stdout);
     run->redraws = false;
-    return status == COMMAND_FAILED ? status : show(run);
+    return status == COMMAND_FAILED ? status : show_report(run);
 }
 
 static void end_run(struct run *run)
@@ -314,7 +314,7 @@ int blame_run(const struct blame_request *request)
     waiting_hold_signals();
     int status = begin_run(&run);
     if (status == COMMAND_DONE)
-        status = measure(&run);
+        status = measure_until_end(&run);
     end_run(&run);
     int number = waiting_signal();
     if (number != 0 && number != SIGINT)

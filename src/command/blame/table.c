@@ -181,7 +181,7 @@ static void add_wait(struct grid *grid, uint64_t wait_ns)
     grid_cell(grid, "%s", text);
 }
 
-static void widen(int *width, const char *text)
+static void widen_for_text(int *width, const char *text)
 {
     const int needed = label_width(text, LABEL_UTF8);
 
@@ -194,7 +194,7 @@ static void widen_for_wait(int *width, uint64_t wait_ns)
     char text[32];
 
     format_wait(wait_ns, text);
-    widen(width, text);
+    widen_for_text(width, text);
 }
 
 static uint64_t find_wait(const struct matrix *matrix, size_t row, const struct taker *taker)
@@ -246,7 +246,7 @@ static void set_widths(struct matrix *matrix)
     for (size_t i = 0; i < matrix->taker_count && i < COLUMNS_MOST; i++) {
         struct taker *taker = &matrix->takers[i];
         taker->width = 0;
-        widen(&taker->width, taker->title);
+        widen_for_text(&taker->width, taker->title);
         for (size_t row = 0; row < matrix->row_count; row++)
             widen_for_wait(&taker->width, find_wait(matrix, row, taker));
     }
@@ -277,9 +277,9 @@ static int find_width(const struct matrix *matrix)
     for (size_t row = 0; row < matrix->row_count; row++) {
         char text[256];
         name_waiter(matrix, row, text);
-        widen(&group, text);
+        widen_for_text(&group, text);
         describe_worst(matrix, row, text);
-        widen(&worst, text);
+        widen_for_text(&worst, text);
         widen_for_wait(&in_all, matrix->rows[row].wait_ns);
         widen_for_wait(&rest, find_rest(matrix, row));
     }

@@ -264,7 +264,7 @@ int chart_draw(FILE *file, const struct canvas *canvas, const struct chart *char
     return output_flush(file);
 }
 
-static int clamp(int value, int low, int high)
+static int clamp_size(int value, int low, int high)
 {
     return value < low ? low : value > high ? high : value;
 }
@@ -275,6 +275,6 @@ void canvas_of(FILE *file, struct canvas *canvas)
     *canvas = (struct canvas){80, 24, label_charset() == LABEL_UTF8};
     if (ioctl(fileno(file), TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0)
         return;
-    canvas->width = clamp(size.ws_col, WIDTH_MIN, WIDTH_MAX);
-    canvas->height = clamp(size.ws_row - 1, HEIGHT_MIN, HEIGHT_MAX);
+    canvas->width = clamp_size(size.ws_col, WIDTH_MIN, WIDTH_MAX);
+    canvas->height = clamp_size(size.ws_row - 1, HEIGHT_MIN, HEIGHT_MAX);
 }

@@ -83,7 +83,7 @@ double config_number(const struct config_item *item, double otherwise)
     return end > text && *end == '\0' ? number : otherwise;
 }
 
-static bool matches(const char *text, const char *expression)
+static bool text_matches(const char *text, const char *expression)
 {
     regex_t compiled;
 
@@ -102,9 +102,10 @@ struct hr_option_value config_value(const struct config_item *item, size_t index
 
     if (index >= CONFIG_QUOTED_MAX || (item->quoted >> index & 1) != 0)
         return (struct hr_option_value){HR_OPTION_TEXT, .text = text};
-    if (matches(text, "^(true|yes|on|false|no|off)$"))
+    if (text_matches(text, "^(true|yes|on|false|no|off)$"))
         return (struct hr_option_value){.type = HR_OPTION_BOOLEAN};
-    if (matches(text, "^(0[xX][0-9a-fA-F]+|[+-]?([0-9]+\\.?|[0-9]*\\.[0-9]+([eE][+-][0-9]+)?))$"))
+    if (text_matches(text,
+                     "^(0[xX][0-9a-fA-F]+|[+-]?([0-9]+\\.?|[0-9]*\\.[0-9]+([eE][+-][0-9]+)?))$"))
         return (struct hr_option_value){HR_OPTION_NUMBER, .number = strtod(text, NULL)};
     return (struct hr_option_value){HR_OPTION_TEXT, .text = text};
 }
@@ -292,13 +293,13 @@ int config_add_fault(struct config_faults *faults, const char *path, unsigned li
     return status;
 }
 
-static int fail(const struct reading *reading, const char *path, unsigned line, int status)
+static int add_fault(const struct reading *reading, const char *path, unsigned line, int status)
 {
     return config_add_fault(reading->faults, path, line, status);
 }
 
 /* Of what is included, what ends the reading of all: files that include one another multiply. */
-static int fatal(int status)
+static int status_if_fatal(int status)
 {
     return status == -ENOMEM || status == -ELOOP ? status : 0;
 }
@@ -320,14 +321,14 @@ static int read_text(const char *path, char **text)
     return status < 0 ? status : *text != NULL ? 0 : -ENOMEM;
 }
 
-static int include(const struct reading *reading, const struct config_item *item);
+static int read_included(const struct reading *reading, const struct config_item *item);
 
 /* Items go over to the top; those that are included come in their place. */
 static int take_items(const struct reading *reading, struct config_item *file)
 {
     for (size_t i = 0; i < file->child_count; i++) {
         int status = config_is(&file->children[i], "Include")
-                         ? include(reading, &file->children[i])
+                         ? read_included(reading, &file->children[i])
                          : add_child(reading->top, &file->children[i]);
         if (status < 0)
             return status;
@@ -367,7 +368,7 @@ static int read_file(const struct reading *reading, const char *path)
     config_free(&file);
     if (taken < 0 || status == 0)
         return taken;
-    return fail(reading, path, line, status);
+    return add_fault(reading, path, line, status);
 }
 
 static int read_path(const struct reading *reading, const char *path);
@@ -389,10 +390,10 @@ static int read_directory(const struct reading *reading, const char *path)
     char *below;
 
     if (count < 0)
-        return fail(reading, path, 0, -errno);
+        return add_fault(reading, path, 0, -errno);
     for (int i = 0; i < count; i++) {
         if (status == 0 && asprintf(&below, "%s/%s", path, entries[i]->d_name) >= 0) {
-            status = fatal(read_path(reading, below));
+            status = status_if_fatal(read_path(reading, below));
             free(below);
         }
         free(entries[i]);
@@ -407,11 +408,11 @@ static int read_path(const struct reading *reading, const char *path)
     struct stat status;
 
     if (stat(path, &status) < 0)
-        return reading->depth > 0 ? 0 : fail(reading, path, 0, -errno);
+        return reading->depth > 0 ? 0 : add_fault(reading, path, 0, -errno);
     return S_ISDIR(status.st_mode) ? read_directory(reading, path) : read_file(reading, path);
 }
 
-static int include(const struct reading *reading, const struct config_item *item)
+static int read_included(const struct reading *reading, const struct config_item *item)
 {
     const struct config_item *filter = config_find(item, "Filter");
     struct reading below = *reading;
@@ -420,11 +421,11 @@ static int include(const struct reading *reading, const struct config_item *item
 
     below.filter = filter != NULL ? config_text(filter) : NULL;
     if (++below.depth > DEPTH_MAX)
-        return fail(reading, config_text(item), 0, -ELOOP);
+        return add_fault(reading, config_text(item), 0, -ELOOP);
     if (glob(config_text(item), 0, NULL, &found) != 0)
         return 0;
     for (size_t i = 0; i < found.gl_pathc && status == 0; i++)
-        status = fatal(read_path(&below, found.gl_pathv[i]));
+        status = status_if_fatal(read_path(&below, found.gl_pathv[i]));
     globfree(&found);
     return status;
 }

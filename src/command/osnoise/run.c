@@ -18,7 +18,7 @@
 #include "osnoise/json.h"
 #include "osnoise/table.h"
 
-#define READ_NS UINT64_C(1000000000) /* the interval of readings */
+#define READ_NS HR_NS_PER_S /* the interval of readings */
 
 /* The number of single noises on the screen, and below the final table. */
 #define SINGLE_NOISES_LIVE  5

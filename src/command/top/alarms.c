@@ -17,13 +17,13 @@
 
 enum { SERIES_SIZE = 1024, ALARMS_MOST = 4096 };
 
-/* After a day an alarm may have ended unnoticed; and what says more of a cause comes within three
- * of collectd's intervals. */
+/* An alarm that began a day ago may have ended unnoticed. An alert that says more about the same
+ * cause comes within three of collectd's intervals. */
 #define LASTS_S  86400
 #define FOLLOW_S 30
 
-/* The headroom plugin doesn't notify the end of an <Alert> that ends while collectd is restarted:
- * so long it is taken to last where a start isn't known from the log. */
+/* The headroom plugin doesn't notify the end of an <Alert> that ends while collectd is restarted.
+ * Where the log doesn't show whether it was, the alarm is taken to last this long. */
 #define UNCERTAIN_S 300
 
 enum resource { NO_RESOURCE, CPU, MEMORY, IO, IRQ, ANY };
@@ -49,7 +49,7 @@ struct alarm {
 
 /* --- What an alarm is about ------------------------------------------------ */
 
-static bool begins(const char *text, const char *with)
+static bool begins_with(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
 }
@@ -60,10 +60,10 @@ static bool is_by_alert_block(const struct alert *alert)
 {
     const char *which = alert->type_instance;
 
-    if (strcmp(alert->plugin, "headroom") != 0 || !begins(which, "room-"))
+    if (strcmp(alert->plugin, "headroom") != 0 || !begins_with(which, "room-"))
         return false;
     const char *resource = which + strlen("room-");
-    return begins(alert->message, resource) && alert->message[strlen(resource)] == ':';
+    return begins_with(alert->message, resource) && alert->message[strlen(resource)] == ':';
 }
 
 /* As collectd writes an identifier. A threshold may be of the same series as an <Alert>. */
@@ -82,12 +82,12 @@ static enum resource resource_of(const char *text)
         [CPU] = "cpu", [MEMORY] = "memory", [IO] = "io", [IRQ] = "irq"};
 
     for (int i = CPU; i <= IRQ; i++)
-        if (begins(text, names[i]) && strchr("- ", text[strlen(names[i])]) != NULL)
+        if (begins_with(text, names[i]) && strchr("- ", text[strlen(names[i])]) != NULL)
             return (enum resource)i;
     return NO_RESOURCE;
 }
 
-/* Of a threshold of psi: what isn't pressure says nothing of a wait, such as "cpu-idle". */
+/* Of a threshold of psi. What isn't pressure, such as "cpu-idle", says nothing about a wait. */
 static enum resource resource_of_pressure(const struct alert *alert)
 {
     const char *level = strrchr(alert->type_instance, '-');
@@ -102,7 +102,7 @@ static void find_cause_of_room(const struct alert *alert, struct alarm *alarm)
 {
     const char *which = alert->type_instance, *message = alert->message;
 
-    if (begins(which, "room-"))
+    if (begins_with(which, "room-"))
         alarm->resource = resource_of(which + strlen("room-"));
     else if (strcmp(which, "room") == 0 || strcmp(which, "to_trouble") == 0)
         alarm->resource = ANY;
@@ -135,7 +135,7 @@ static double time_of(const struct alert *alert)
     return (double)timegm(&parts);
 }
 
-/* All but its series. */
+/* @return an alarm without its series. */
 static struct alarm make_alarm(const struct alert *alert)
 {
     struct alarm alarm = {.severity = alert->severity,
@@ -150,13 +150,13 @@ static struct alarm make_alarm(const struct alert *alert)
 
 /* --- Which says more -------------------------------------------------------- */
 
-/* Of what is the case, not of what is to come. */
+/* Whether it is about trouble now, not about trouble to come. */
 static bool is_there(const struct alarm *alarm)
 {
     return alarm->kind == TRIGGER || alarm->kind == THRESHOLD || alarm->kind == TROUBLE;
 }
 
-/* Of the headroom plugin, which forgets its alarms when collectd ends. */
+/* Whether it is one of the headroom plugin's, which forgets its alarms when collectd ends. */
 static bool is_forgotten(const struct alarm *alarm)
 {
     return alarm->kind == TROUBLE || alarm->kind == FORECAST;
@@ -167,7 +167,7 @@ static bool is_of_room(const struct alarm *alarm)
     return alarm->kind == NO_ROOM || alarm->kind == LITTLE_ROOM;
 }
 
-/* Of the machine's CPUs, or that it has no room. */
+/* Whether it is about the machine's CPUs, or its lack of room. */
 static bool is_of_busy_machine(const struct alarm *alarm)
 {
     return (alarm->kind == THRESHOLD || alarm->kind == NO_ROOM) &&
@@ -175,7 +175,7 @@ static bool is_of_busy_machine(const struct alarm *alarm)
            strcmp(alarm->group, "system") == 0;
 }
 
-static bool lasts(const struct alarm *alarm, double now)
+static bool alarm_lasts(const struct alarm *alarm, double now)
 {
     const double age_s = now - alarm->time;
 
@@ -192,7 +192,7 @@ static bool is_same_wait(const struct alarm *a, const struct alarm *b)
     return is_same_group(a, b) && is_there(a) && a->resource == b->resource;
 }
 
-/* Some values of room don't say by what that is. */
+/* Whether another alarm says which resource the group lacks: some values of room don't. */
 static bool says_why(const struct alarm *other, const struct alarm *room)
 {
     if (!is_same_group(other, room) || other->resource == IRQ)
@@ -205,8 +205,8 @@ static bool says_why(const struct alarm *other, const struct alarm *room)
            other->resource != NO_RESOURCE;
 }
 
-/* Where any group waits for a CPU, so does something in the machine; and whoever takes the CPU from
- * it has no room left. */
+/* Whether another alarm says which group waits for a CPU: then something in the machine waits, too,
+ * and the groups that take the CPU have no room left. */
 static bool says_who(const struct alarm *other, const struct alarm *alarm)
 {
     if (strcmp(other->host, alarm->host) != 0 || other->resource != CPU ||
@@ -218,16 +218,17 @@ static bool says_who(const struct alarm *other, const struct alarm *alarm)
            strcmp(other->group, "system") != 0;
 }
 
-static bool covers(const struct alarm *other, const struct alarm *alarm)
+static bool covers_alarm(const struct alarm *other, const struct alarm *alarm)
 {
-    if (other->is_covered || other->severity > alarm->severity || !lasts(other, alarm->time) ||
-        alarm->resource == NO_RESOURCE || alarm->kind == FORECAST)
+    if (other->is_covered || other->severity > alarm->severity ||
+        !alarm_lasts(other, alarm->time) || alarm->resource == NO_RESOURCE ||
+        alarm->kind == FORECAST)
         return false;
     return says_who(other, alarm) ||
            (is_of_room(alarm) ? says_why(other, alarm) : is_same_wait(other, alarm));
 }
 
-/* Of another group one that has no values may be long over. */
+/* An alarm of another group that has no values may be over for long. */
 static bool may_be_over(const struct alarms *alarms, const struct alarm *other,
                         const struct alarm *alarm)
 {
@@ -264,7 +265,7 @@ static int append_alarm(struct alarms *alarms, const struct alarm *alarm)
     return 0;
 }
 
-/* Those that the newest, which came a moment later, says more of. */
+/* Drops alarms about whose cause the newest, which came a moment later, says more. */
 static void cover_others(struct alarms *alarms,
                          void (*drop)(void *context, const struct alarm *alarm), void *context)
 {
@@ -274,7 +275,7 @@ static void cover_others(struct alarms *alarms,
         struct alarm *other = &alarms->list[i];
         const bool says_less = is_of_room(other) || is_of_busy_machine(other);
         if (other->is_covered || !says_less || newest->time - other->time > FOLLOW_S ||
-            !covers(newest, other))
+            !covers_alarm(newest, other))
             continue;
         other->is_covered = true;
         drop(context, other);
@@ -321,8 +322,8 @@ static int begin_alarm(struct alarms *alarms, const struct alert *alert, const c
     alarm.starts = alarms->starts;
     alarm.is_uncertain = is_forgotten(&alarm) && alarms->starts == 0;
     for (size_t i = 0; i < alarms->count && !was_shown; i++)
-        alarm.is_covered |=
-            covers(&alarms->list[i], &alarm) && !may_be_over(alarms, &alarms->list[i], &alarm);
+        alarm.is_covered |= covers_alarm(&alarms->list[i], &alarm) &&
+                            !may_be_over(alarms, &alarms->list[i], &alarm);
     alarm.series = strdup(series);
     if (alarm.series == NULL || append_alarm(alarms, &alarm) != 0) {
         free(alarm.series);
@@ -358,14 +359,14 @@ static void end_others(struct alarms *alarms, const struct alarm *ended)
         other->is_covered = true;
 }
 
-/* Whether a cause lasts by another alarm, whose end is shown then. */
+/* Whether another alarm of the same cause lasts, whose end will be shown instead. */
 static bool goes_on(struct alarms *alarms, const struct alarm *ended, double now)
 {
     struct alarm *other;
     bool is_on = false;
 
     for (size_t at = 0; (other = next_of_wait(alarms, ended, &at)) != NULL; at++) {
-        if (!lasts(other, now))
+        if (!alarm_lasts(other, now))
             continue;
         other->is_covered = false;
         is_on = true;
@@ -486,7 +487,7 @@ bool alarm_is_old(const struct alert *alert, const struct alert *later)
 {
     const struct alarm alarm = make_alarm(alert);
 
-    return !lasts(&alarm, time_of(later));
+    return !alarm_lasts(&alarm, time_of(later));
 }
 
 bool alarm_ends_with_collectd(const struct alert *alert)

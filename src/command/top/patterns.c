@@ -45,7 +45,7 @@ int patterns_open(const char *path, struct config_fault *fault, struct patterns 
 }
 
 /* Plugins mostly have the same patterns. */
-static void add(struct patterns *patterns, const char *unmatched)
+static void add_unmatched(struct patterns *patterns, const char *unmatched)
 {
     if (patterns->first[0] == '\0')
         snprintf(patterns->first, sizeof(patterns->first), "%s", unmatched);
@@ -60,11 +60,11 @@ static void scan_plugin(struct patterns *patterns, const struct cgroups_of_plugi
     size_t next = 0;
 
     while (cgroups_next_unmatched(patterns->root, of, set, &next, unmatched, sizeof(unmatched)))
-        add(patterns, unmatched);
+        add_unmatched(patterns, unmatched);
     hr_cgroup_set_close(set);
 }
 
-static void scan(struct patterns *patterns)
+static void scan_plugins(struct patterns *patterns)
 {
     struct cgroups_of_plugin of[CGROUPS_PLUGIN_COUNT];
 
@@ -84,7 +84,7 @@ const char *patterns_describe(struct patterns *patterns)
     const uint64_t now_ns = hr_clock_ns();
 
     if (patterns->scanned_ns == 0 || now_ns - patterns->scanned_ns >= RESCAN_NS) {
-        scan(patterns);
+        scan_plugins(patterns);
         patterns->scanned_ns = now_ns;
     }
     return patterns->text;

@@ -106,7 +106,7 @@ int print_lines(FILE *out, const struct table *table, const struct alert_list *a
 /* --- For a reader ----------------------------------------------------------- */
 
 /* The columns of the screen; a name takes no more than the longest one needs. */
-static struct layout fit(const struct table *table, int width)
+static struct layout fit_layout(const struct table *table, int width)
 {
     const int longest = table_longest_label(table, label_charset());
     bool present[COLUMN_MAX];
@@ -152,7 +152,7 @@ static void print_row(FILE *out, const struct layout *layout, const struct table
 
 int print_readable(FILE *out, const struct table *table, const struct alert_list *alerts, int width)
 {
-    const struct layout layout = fit(table, width);
+    const struct layout layout = fit_layout(table, width);
     bool present[COLUMN_MAX];
     char legend[HELP_SIZE];
 

@@ -4,11 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-/* So many times the CPUs of its victim, and so much of the time for which that had none. */
+/* A taker uses at least this many times the CPUs of its victim, and, in CPUs, this share of the
+ * time in which the victim had none. */
 #define TAKEN_FACTOR 1.5
 #define TAKEN_PART   0.5
 
-/* The columns that it takes. */
+/* The table, and the indexes of the columns that it takes. */
 struct view {
     const struct table *table;
     size_t waits, suffers, uses, idle;
