@@ -186,7 +186,7 @@ static const char whole[] =
     "io       its room isn't known: no io.max limits it, and what a disk could do\n"
     "         isn't known\n"
     "stalls   memory: limit 12%, cpu: neighbours 3% of the time\n"
-    "hour     io: unknown 60%, cpu: limit 20% of the 1 s until 61 s ago\n"
+    "hour     io: cause not known 60%, cpu: limit 20% of the 1 s until 61 s ago\n"
     "taking   of what is needed there: p_a 100%\n"
     "waiting  no other group that is measured\n"
     "trend    as saved 61 s ago, it grows 60 MiB/min over 30 s: trouble in 31 s (1\n"

@@ -212,6 +212,14 @@ static int print_limit(FILE *out, const struct group *group, enum group_resource
     return text_end(&text, out, group_resource_name(resource), width);
 }
 
+/* "memory: limit 12%", "io: cause not known 2%" */
+static void print_part(FILE *text, const char *before, const char *resource, const char *cause,
+                       double pct)
+{
+    fprintf(text, "%s%s: %s %.0f%%", before, resource,
+            strcmp(cause, "unknown") != 0 ? cause : "cause not known", pct);
+}
+
 static int print_stalls(FILE *out, const struct room_row *row, int width)
 {
     const char *before = "";
@@ -224,7 +232,7 @@ static int print_stalls(FILE *out, const struct room_row *row, int width)
         const struct room_cause *cause = &row->causes[i];
         if (!(cause->pct >= WORTH_NAMING_PCT))
             continue;
-        fprintf(text.parts, "%s%s: %s %.0f%%", before, cause->resource, cause->name, cause->pct);
+        print_part(text.parts, before, cause->resource, cause->name, cause->pct);
         before = ", ";
     }
     fputs(*before != '\0' ? " of the time" : "none, of 1% of the time and more", text.parts);
@@ -242,8 +250,8 @@ static int print_past(FILE *out, const struct past *past, int width)
         return status;
     for (size_t i = 0; i < past->count; i++) {
         const struct past_stall *stall = &past->stalls[i];
-        fprintf(text.parts, "%s%s: %s %.0f%%", i > 0 ? ", " : "",
-                hr_psi_resource_name(stall->resource), hr_stall_part_name(stall->part), stall->pct);
+        print_part(text.parts, i > 0 ? ", " : "", hr_psi_resource_name(stall->resource),
+                   hr_stall_part_name(stall->part), stall->pct);
     }
     if (past->count == 0)
         fprintf(text.parts, "none, of %d%% of the time and more,", WORTH_NAMING_PCT);
