@@ -286,10 +286,14 @@ describe_series() {
     esac
 }
 
-# find_limit_of SIDE: sets value to the limit, Max or Min, of the WARNING, or of a FAILURE; "" if there is none.
+# find_limit_of SIDE: sets value to the limit, Max or Min, of the WARNING, or of a FAILURE, or the end of what never was
+# less; "" if there is none.
 find_limit_of() {
     value=""
-    [ "$severity" = FAILURE ] || detail "Warning$1"
+    case $severity:$(find_known least) in
+        FAILURE:* | OKAY:FAILURE) ;;
+        *) detail "Warning$1" ;;
+    esac
     [ -n "$value" ] || detail "Failure$1"
 }
 
@@ -745,7 +749,8 @@ print_header() {
 
 # --- what was mailed ----------------------------------------------------------
 # Behind the first line of the record stand when the alarm began and what it is about; then, each behind a word, its
-# series, its place, the side of its limit, when a FAILURE was mailed, its burst, and an end that isn't mailed by itself.
+# series, its place, the side of its limit, its least severity, when a FAILURE was mailed, its burst, and an end that
+# isn't mailed by itself.
 # Of an alarm that isn't mailed, as another one covers it, OKAY is on record; then when it began, that it is covered, and
 # its severity and kind. One of headroom's, of which nothing is mailed when the other ends, is "silent", or "waiting" for
 # alarms that say more.
@@ -885,14 +890,22 @@ find_failed() {
     esac
 }
 
-# remember_alarm: when it began, what it is about, where, on which side of its range the value is, when a FAILURE was
-# mailed, and its burst, too.
+# find_least: sets least to the alarm's least severity so far.
+find_least() {
+    least=$(find_known least)
+    [ "$severity" != WARNING ] || least=WARNING
+    [ "$severity:$known" != FAILURE:OKAY ] || least=FAILURE
+}
+
+# remember_alarm: when it began, what it is about, where, on which side of its range the value is, its least severity, when
+# a FAILURE was mailed, and its burst, too.
 remember_alarm() {
     [ -n "$record" ] || return 0
     find_failed
+    find_least
     [ -n "${place:-}" ] || place=$(find_known place)
     find_limit
-    remember "$severity" "$begun" "$kind $about" "series $series" "${place:+place $place}" "${side:+side $side}" "${failed:+failed $failed}" \
+    remember "$severity" "$begun" "$kind $about" "series $series" "${place:+place $place}" "${side:+side $side}" "${least:+least $least}" "${failed:+failed $failed}" \
         "${burst:+burst $burst}" "${single:+single $single}" "${end:+end $end}"
 }
 
