@@ -1182,9 +1182,20 @@ drop_later() {
     done
 }
 
-# find_burst: sets burst, for an alarm, and turn to when it is mailed: now, later, or never, as its end wasn't, either.
-# The first FAILURE is mailed now.
+# was_mentioned: whether a mail has had the group's wait already, since it began.
+was_mentioned() {
+    grep -lxF -e "trigger $about" -e "threshold $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
+        its_list=$turns.${each##*/}.later
+        { read -r its_severity _ <"$each" && [ "$its_severity" != OKAY ]; } || continue
+        [ -e "$its_list" ] && [ "$(sed -n 1p "$its_list" | cut -f 6)" != again ] || echo yes
+    done | grep -q yes
+}
+
+# find_burst: sets burst, for an alarm, and turn to when it is mailed: now, later, or never, as its end wasn't, either; and
+# mentioned to "again" if a mail has had it. The first FAILURE is mailed now.
 find_burst() {
+    mentioned=""
+    ! was_mentioned || mentioned=again
     before=$(find_known burst) burst="$host $resource $time" worst=$severity turn=now
     if read -r last worst_yet last_burst 2>/dev/null <"$turns.burst"; then
         apart=$((${time%.*} - ${last%.*}))
@@ -1208,7 +1219,7 @@ keep_later() {
     rank=1
     [ "$severity" = WARNING ] || rank=2
     percent=${share#at least }
-    mail="$rank$tab${percent% %}$tab$place$tab$shown$tab$begun$tab$severity${share:+ $share of the time}$newline$host$newline$what$newline$burst$newline$(print_mail "$@")"
+    mail="$rank$tab${percent% %}$tab$place$tab$shown$tab$begun$tab${mentioned:-new}$tab$severity${share:+ $share of the time}$newline$host$newline$what$newline$burst$newline$(print_mail "$@")"
     take_turn || return 1
     if ! { printf '%s\n' "$mail" >"$folder/new.$$" && mv -f "$folder/new.$$" "$later"; }; then
         end_turn
@@ -1235,7 +1246,7 @@ list_lines() {
         END {
             for (i = 1; i <= NR; i++) {
                 split(line[i], field)
-                print field[5], field[6], (names[field[4]] > 1 ? field[3] : field[4])
+                print field[5], field[7], (names[field[4]] > 1 ? field[3] : field[4])
             }
         }' | while IFS=$tab read -r its_beginning how called; do
         print_duration $((now - its_beginning))
@@ -1243,16 +1254,33 @@ list_lines() {
     done
 }
 
+# describe_list: sets summary, of entries: how many wait for what that no mail has had, and how many more than it said.
+describe_list() {
+    again=$(printf '%s\n' "$entries" | cut -f 6 | grep -c again)
+    fresh=$(($(printf '%s\n' "$entries" | wc -l) - again))
+    waiting="$fresh more cgroups wait"
+    [ "$fresh" -ne 1 ] || waiting="1 more cgroup waits"
+    if [ "$again" -eq 0 ]; then
+        summary="$waiting for $what"
+    elif [ "$fresh" -eq 0 ]; then
+        summary="$again of these cgroups wait for $what even more now"
+    else
+        summary="$waiting for $what, and $again of those before even more now"
+    fi
+}
+
 # print_list MAIL...: the mail that stands for these, the worst first
 print_list() {
     severity=WARNING
     now=$(date +%s)
-    list=$(awk 'FNR == 1' "$@" | sort -t "$tab" -k 1,1nr -k 2,2nr | awk -F "$tab" '!seen[$3]++' | list_lines)
+    entries=$(awk 'FNR == 1' "$@" | sort -t "$tab" -k 1,1nr -k 2,2nr | awk -F "$tab" '!seen[$3]++')
+    list=$(printf '%s\n' "$entries" | list_lines)
     case $list in
         FAILURE*) severity=FAILURE ;;
     esac
     host=$(sed -n 2p "$1")
-    summary="$(printf '%s\n' "$list" | wc -l) more cgroups wait for $(sed -n 3p "$1")"
+    what=$(sed -n 3p "$1")
+    describe_list
     more="$newline$list" message="" plugin=psi note=""
     user=$(grep -h -m 1 "^the most CPU time is used by " "$@" | head -n 1)
     more=$more${user:+$newline$user}
