@@ -75,6 +75,9 @@ struct hr_perf_options {
     const struct hr_perf_event_group *groups; /**< the array is copied */
     size_t group_count;
     size_t max_files; /**< limit of descriptors; 0: RLIMIT_NOFILE alone */
+    /** How long opening counters by descriptors may take between two hr_perf_read(), and a little
+     * more; at least 256 are opened. 0: the default, 75 ms. */
+    uint64_t slice_ns;
     /** Failed opens are retried after this time; 0: the default, one minute. */
     uint64_t retry_ns;
     const struct hr_perf_calls *calls; /**< NULL: the kernel's; must outlive the object */
@@ -242,10 +245,13 @@ void hr_perf_target_close(struct hr_perf_target *target);
 
 /**
  * Reads all counters, and opens those that are missing: at first all, later those of CPUs that
- * came online. A target has either all of its counters open or none.
+ * came online. Opening takes time on each CPU, so what would take too long goes on at the next
+ * hr_perf_read(). A target has either all of its counters open, or no values, but for those of CPUs
+ * that come online later: their counts are added as soon as these counters are open.
  *
  * @return 0, also for a removed cgroup as long as its counters are open; or why none is open:
  *         -EMFILE  there are too few descriptors, see hr_perf_files();
+ *         -EINPROGRESS  opening goes on at the next hr_perf_read();
  *         -ENODEV  the cgroup was removed;
  *         -EXDEV   the cgroup's hierarchy lacks the controller "perf_event"; or cgroup2 hasn't
  *                  created one for it yet, which it does when any controller is enabled at the top

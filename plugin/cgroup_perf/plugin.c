@@ -180,6 +180,7 @@ static int try_events(void)
     status = hr_perf_target_read(target);
     perf_problems_record(&problems, &events, target, NULL, status);
     perf_problems_log(&problems, &events, perf, root);
+    status = status == -EINPROGRESS ? 0 : status; /* that was enough to try */
     for (size_t g = 0; g < events.group_count && status == 0; g++)
         for (size_t e = 0; e < events.groups[g].count && status == 0; e++)
             status = config.system || !events.groups[g].events[e]->whole_machine

@@ -251,6 +251,10 @@ void perf_problems_record(struct perf_problems *problems, const struct perf_even
     /* Lack of events is logged by log_event_problems(), and a cgroup may be removed. */
     if (status == -ENODATA || status == -ENODEV)
         status = 0;
+    if (status == -EINPROGRESS) {
+        problems->opening++;
+        return;
+    }
     if (group == NULL)
         record_system(problems, status);
     else
@@ -381,6 +385,19 @@ static void log_files(struct perf_problems *problems, const struct hr_perf *perf
     perf_problems_forget_files(problems);
 }
 
+static void log_opening(struct perf_problems *problems)
+{
+    if (problems->opening > 0 && !problems->opening_logged)
+        INFO(PLUGIN
+             ": the counters of %zu more %s opened at the next intervals, as that takes time on "
+             "each CPU; their values begin then.",
+             problems->opening, problems->opening == 1 ? "target are" : "targets are");
+    if (problems->opening == 0 && problems->opening_logged)
+        INFO(PLUGIN ": all counters are open.");
+    problems->opening_logged = problems->opening > 0;
+    problems->opening = 0;
+}
+
 static const char no_controller[] =
     "the kernel has no perf_event controller for it; cgroup2 creates one once any controller is "
     "enabled at the top (echo +pids >cgroup.subtree_control)";
@@ -409,6 +426,7 @@ void perf_problems_log(struct perf_problems *problems, const struct perf_events 
     log_event_problems(problems, events, perf, root, HR_PERF_SYSTEM);
     log_event_problems(problems, events, perf, root, HR_PERF_CGROUP);
     log_files(problems, perf);
+    log_opening(problems);
     log_failed_groups(problems);
     problems->counted = 0;
 }

@@ -26,6 +26,7 @@ struct perf_problems {
     struct complaint kinds[HR_PERF_SCOPE_COUNT][PERF_PROBLEM_COUNT];
     struct complaint cpus, left_out, system;
     bool shortage_logged; /* of descriptors, which lasts */
+    bool opening_logged;  /* that counters are being opened */
     bool failure_logged;  /* of cgroups for another reason, which lasts */
     uint64_t
         starved; /**< bit mask of the groups of events that were logged as never having a turn */
@@ -33,7 +34,7 @@ struct perf_problems {
     /* Of this interval: whether the machine lacks descriptors, or is counted; how many cgroups do,
      * are, and can't be counted for another reason, with an example. */
     bool system_short_of_files, system_counted;
-    size_t short_of_files, counted, failed;
+    size_t short_of_files, counted, failed, opening;
     int failed_status;
     char example[256];
     struct tally logged_files, logged_failed;

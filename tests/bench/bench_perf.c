@@ -74,8 +74,10 @@ static void name_group(char name[32], size_t number)
     snprintf(name, 32, "g%zu", number);
 }
 
-static const struct hr_perf_options all_events = {.groups = event_groups, .group_count = 2};
-static const struct hr_perf_options only_one = {.groups = &one_event, .group_count = 1};
+static const struct hr_perf_options all_events = {
+    .groups = event_groups, .group_count = 2, .slice_ns = UINT64_MAX};
+static const struct hr_perf_options only_one = {
+    .groups = &one_event, .group_count = 1, .slice_ns = UINT64_MAX};
 
 /* --- The collectors ------------------------------------------------------- */
 

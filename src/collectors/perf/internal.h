@@ -20,6 +20,13 @@ struct hr_perf_probe {
     uint32_t *usable;    /**< of each group: a bit mask of its events that can be counted */
 };
 
+/** How far counters may be opened until the next hr_perf_read(), see perf/opening.h. */
+struct hr_perf_slice {
+    uint64_t max_ns, spent_ns;
+    size_t file_count;              /**< descriptors that were opened with it */
+    struct hr_perf_target *waiting; /**< that are to be opened next; NULL: none */
+};
+
 struct hr_perf {
     const struct hr_root *root;
     const struct hr_perf_calls *calls;
@@ -31,6 +38,7 @@ struct hr_perf {
     size_t event_count;  /**< of all groups */
     struct hr_perf_cpus cpus;
     struct hr_perf_budget budget;
+    struct hr_perf_slice slice;
     struct hr_perf_probe probes[HR_PERF_SCOPE_COUNT];
     struct hr_perf_target *targets; /**< the newest first */
     struct hr_perf_bpf *bpf;        /**< by BPF; NULL: by descriptors */

@@ -76,14 +76,14 @@ static bool has_extended_type(const struct perf_event_attr *attr)
 }
 
 int hr_perf_group_open_event(const struct hr_perf_place *place,
-                             const struct hr_perf_encoding *encoding, int leader)
+                             const struct hr_perf_encoding *encoding, int leader, bool disabled)
 {
     struct perf_event_attr attr = encoding->attr;
     unsigned long flags = place->cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0;
 
     attr.read_format =
         PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-    attr.disabled = leader < 0; /* which disables the others, too, so that all start at once */
+    attr.disabled = disabled && leader < 0; /* which disables the others, too */
     int fd = place->calls->open(&attr, place->cgroup, (int)place->cpu, leader, flags);
     if ((fd != -ENOENT && fd != -EINVAL && fd != -EOPNOTSUPP) || !has_extended_type(&attr))
         return fd;
@@ -94,22 +94,11 @@ int hr_perf_group_open_event(const struct hr_perf_place *place,
     return plain >= 0 ? plain : fd;
 }
 
-int hr_perf_group_open_dummy(const struct hr_perf_place *place)
-{
-    struct perf_event_attr attr = {
-        .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_DUMMY};
-
-    if (place->cgroup < 0)
-        return -1;
-    int fd = place->calls->open(&attr, place->cgroup, (int)place->cpu, -1, PERF_FLAG_PID_CGROUP);
-    return fd < 0 ? -1 : fd;
-}
-
 static int append_event(struct hr_perf_open_group *open_group, const struct hr_perf_place *place,
-                        const struct hr_perf_encoding *encoding)
+                        const struct hr_perf_encoding *encoding, bool disabled)
 {
-    int fd =
-        hr_perf_group_open_event(place, encoding, open_group->count > 0 ? open_group->leader : -1);
+    int fd = hr_perf_group_open_event(place, encoding,
+                                      open_group->count > 0 ? open_group->leader : -1, disabled);
 
     if (fd < 0)
         return fd;
@@ -120,7 +109,7 @@ static int append_event(struct hr_perf_open_group *open_group, const struct hr_p
 }
 
 static int append_events(struct hr_perf_open_group *open_group, const struct hr_perf_place *place,
-                         const struct hr_perf_event_group *group, uint32_t events)
+                         const struct hr_perf_event_group *group, uint32_t events, bool disabled)
 {
     int status = 0;
 
@@ -129,7 +118,7 @@ static int append_events(struct hr_perf_open_group *open_group, const struct hr_
         const struct hr_perf_encoding *encoding = encoding_of(place, group, events, i);
         if (encoding == NULL)
             continue;
-        status = append_event(open_group, place, encoding);
+        status = append_event(open_group, place, encoding, disabled);
         open_group->events |= UINT32_C(1) << i;
     }
     return status;
@@ -138,12 +127,13 @@ static int append_events(struct hr_perf_open_group *open_group, const struct hr_
 int hr_perf_group_open(struct hr_perf_open_group *open_group, const struct hr_perf_place *place,
                        const struct hr_perf_event_group *group, uint32_t events)
 {
-    int status = append_events(open_group, place, group, events);
+    const bool disabled = hr_perf_group_files(place, group, events) > 1;
+    int status = append_events(open_group, place, group, events, disabled);
 
     open_group->has_clock = needs_clock(place, group, events);
     if (status == 0 && open_group->has_clock)
-        status = append_event(open_group, place, &clock_encoding);
-    if (status == 0 && open_group->count > 0)
+        status = append_event(open_group, place, &clock_encoding, disabled);
+    if (status == 0 && disabled)
         status = place->calls->enable(open_group->leader);
     if (status < 0)
         hr_perf_group_close(open_group, place->calls);
@@ -195,6 +185,7 @@ static bool read_each_event(const struct hr_perf_open_group *open_group,
 {
     struct reading one;
 
+    reading->count = open_group->count;
     for (size_t i = 0; i < open_group->count; i++) {
         if (!read_descriptor(calls, open_group->fds[i], sizeof(one), &one))
             return false;
@@ -314,13 +305,44 @@ static void advance_group(struct hr_perf_open_group *open_group, struct reading 
         open_group->base = *now;
 }
 
+/* False while the group waits for a turn: what it counts is then extrapolated. */
+static bool has_counted(const struct hr_perf_open_group *open_group, const struct reading *reading)
+{
+    return open_group->base.enabled_ns == open_group->last.enabled_ns &&
+           memcmp(open_group->base_counts, reading->counts,
+                  reading->count * sizeof(*reading->counts)) != 0;
+}
+
+/* The kernel (6.18) keeps the time of a cgroup only since a process of it was switched to the CPU
+ * with its events there, not since they were enabled; nor where events were there already, since an
+ * enabled one was opened (ctx_time_freeze). One that polls may never leave its CPU. Its counts are
+ * right, but nothing is known of turns. */
+static void take_counts(struct hr_perf_open_group *open_group, const struct reading *reading)
+{
+    size_t number = 0;
+
+    open_group->nonzero = true;
+    open_group->interval = (struct hr_perf_times){0};
+    for (uint32_t i = 0; i < open_group->size; i++) {
+        if ((open_group->events >> i & 1) == 0)
+            continue;
+        open_group->deltas[i] =
+            advance_count(&open_group->base_counts[number], reading->counts[number], 1, 1);
+        number++;
+    }
+    if (open_group->has_clock)
+        open_group->base_counts[number] = reading->counts[number];
+}
+
 /* Most groups on most machines are idle: these cost only the reading. */
 static void take_reading(struct hr_perf_open_group *open_group, struct reading *reading)
 {
-    if (reading->times.enabled_ns == open_group->last.enabled_ns)
-        clear_deltas(open_group);
-    else
+    if (reading->times.enabled_ns != open_group->last.enabled_ns)
         advance_group(open_group, reading);
+    else if (has_counted(open_group, reading))
+        take_counts(open_group, reading);
+    else
+        clear_deltas(open_group);
 }
 
 int hr_perf_group_read(struct hr_perf_open_group *open_group, const struct hr_perf_calls *calls,

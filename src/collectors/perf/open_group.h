@@ -64,27 +64,18 @@ bool hr_perf_group_uses_pmu(const struct hr_perf_place *place,
 size_t hr_perf_group_files(const struct hr_perf_place *place,
                            const struct hr_perf_event_group *group, uint32_t events);
 
-/** Opens one event. @param leader  of its group; -1: the event is the leader, which is opened
- * disabled. @return a descriptor or a negative errno. */
+/** Opens one event. @param leader  of its group; -1: the event is the leader. @param disabled  it
+ * and the others of its group don't count before that is enabled. @return a descriptor or a
+ * negative errno. */
 int hr_perf_group_open_event(const struct hr_perf_place *place,
-                             const struct hr_perf_encoding *encoding, int leader);
-
-/**
- * Opens an event that counts nothing, which must be open on a CPU while a cgroup's groups are
- * opened there.
- *
- * The kernel (6.18) starts to account a cgroup's time on a CPU when an event is opened that is not
- * disabled, or when a process of the cgroup is scheduled there, but not when events are enabled. A
- * process that polls may never leave its CPU, so its events would never have any time.
- *
- * @return a descriptor; -1 for the whole machine, which doesn't need it; or -1 on failure, whose
- *         only effect is the above.
- */
-int hr_perf_group_open_dummy(const struct hr_perf_place *place);
+                             const struct hr_perf_encoding *encoding, int leader, bool disabled);
 
 /**
  * Opens those of the group's events that the CPU has, all or none, with a clock where one is
  * needed, and starts counting from 0.
+ *
+ * The leader of several is opened disabled, so that all start at once. If it counted before the
+ * others are open, the kernel (6.18) would leave the group without a turn until the next switch.
  *
  * @param events  bit mask of the events to open.
  * @return 0, also if no event was opened; or the negative errno of perf_event_open(2).

@@ -12,8 +12,9 @@
 #include "headroom/root.h"
 #include "perf/bpf_counting.h"
 #include "perf/calls.h"
-#include "perf/internal.h"
+#include "perf/opening.h"
 
+#define DEFAULT_SLICE_NS (75 * HR_NS_PER_MS)
 #define DEFAULT_RETRY_NS (60 * HR_NS_PER_S)
 
 static bool has_valid_groups(const struct hr_perf_options *options)
@@ -52,6 +53,7 @@ int hr_perf_open(const struct hr_root *root, const struct hr_perf_options *optio
     opened->retry_ns = options->retry_ns != 0 ? options->retry_ns : DEFAULT_RETRY_NS;
     opened->bpf_calls = options->bpf_calls != NULL ? options->bpf_calls : &hr_perf_kernel_bpf_calls;
     opened->max_targets = options->max_targets;
+    opened->slice.max_ns = options->slice_ns != 0 ? options->slice_ns : DEFAULT_SLICE_NS;
     opened->needs_clocks = !hr_perf_is_running_time_right(root);
     hr_perf_cpus_init(&opened->cpus, &options->cpus);
     hr_perf_budget_init(&opened->budget, options->max_files, opened->retry_ns);
@@ -104,6 +106,8 @@ int hr_perf_read(struct hr_perf *perf)
 
     if (perf->bpf != NULL)
         hr_perf_bpf_read(perf);
+    else
+        hr_perf_opening_continue(perf);
     return status;
 }
 

@@ -76,7 +76,7 @@ static struct hr_cpu_set pick_probe_cpus(const struct hr_perf *perf)
 static int try_event_alone(const struct hr_perf_place *place,
                            const struct hr_perf_encoding *encoding)
 {
-    int fd = hr_perf_group_open_event(place, encoding, -1);
+    int fd = hr_perf_group_open_event(place, encoding, -1, true);
 
     if (fd < 0)
         return fd;
@@ -117,7 +117,7 @@ static int try_group(const struct hr_perf_place *place, const struct hr_perf_eve
             hr_perf_find_encoding(group->events[e], place->cpu);
         if (encoding == NULL || status[e] < 0)
             continue;
-        int fd = hr_perf_group_open_event(place, encoding, count > 0 ? fds[0] : -1);
+        int fd = hr_perf_group_open_event(place, encoding, count > 0 ? fds[0] : -1, true);
         if (fd >= 0)
             fds[count++] = fd;
         else if (is_shortage(fd))

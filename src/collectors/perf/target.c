@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf/target.c - the counters of one cgroup, or of the machine: opening, reading, summing over
- * CPUs.
+ * perf/target.c - the counters of one cgroup, or of the machine: reading, summing over CPUs.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "headroom/cgroup.h"
-#include "headroom/clock.h"
 #include "headroom/perf_event.h"
 #include "perf/bpf_counting.h"
-#include "perf/target.h"
+#include "perf/opening.h"
 
 /* --- Memory --------------------------------------------------------------- */
 
 /* One block of memory, so that values that are read together are adjacent. */
-static struct hr_perf_cpu_counters *new_cpu_counters(const struct hr_perf *perf)
+struct hr_perf_cpu_counters *hr_perf_cpu_counters_new(const struct hr_perf *perf)
 {
     const size_t groups = perf->group_count, events = perf->event_count;
     struct hr_perf_cpu_counters *cpu =
@@ -79,7 +74,7 @@ int hr_perf_target_open_cgroup(struct hr_perf *perf, const struct hr_cgroup *gro
     return open_target(perf, HR_PERF_CGROUP, group, target);
 }
 
-static int extend_cpus(struct hr_perf_target *target)
+int hr_perf_target_extend_cpus(struct hr_perf_target *target)
 {
     const size_t count = target->perf->cpus.count;
 
@@ -117,10 +112,10 @@ void hr_perf_target_choose_events(struct hr_perf_target *target)
 
 struct hr_perf_cpu_counters *hr_perf_target_counters(struct hr_perf_target *target, size_t index)
 {
-    if (extend_cpus(target) < 0)
+    if (hr_perf_target_extend_cpus(target) < 0)
         return NULL;
     if (target->cpus[index] == NULL) {
-        target->cpus[index] = new_cpu_counters(target->perf);
+        target->cpus[index] = hr_perf_cpu_counters_new(target->perf);
         if (target->cpus[index] != NULL)
             choose_events(target, index);
     }
@@ -129,23 +124,24 @@ struct hr_perf_cpu_counters *hr_perf_target_counters(struct hr_perf_target *targ
 
 /* --- Closing -------------------------------------------------------------- */
 
-static void close_cpu(struct hr_perf_target *target, struct hr_perf_cpu_counters *cpu)
+void hr_perf_target_close_cpu(struct hr_perf_target *target, struct hr_perf_cpu_counters *cpu)
 {
     for (size_t g = 0; g < target->perf->group_count; g++)
         hr_perf_group_close(&cpu->open_groups[g], target->perf->calls);
     cpu->open = false;
 }
 
-static void close_all_cpus(struct hr_perf_target *target)
+void hr_perf_target_close_cpus(struct hr_perf_target *target)
 {
     for (size_t i = 0; i < target->cpu_count; i++)
         if (target->cpus[i] != NULL && target->cpus[i]->open)
-            close_cpu(target, target->cpus[i]);
+            hr_perf_target_close_cpu(target, target->cpus[i]);
     hr_perf_budget_release(&target->perf->budget, target->reserved);
     target->reserved = 0;
+    target->whole = false;
 }
 
-static void update_wanted(struct hr_perf_target *target, size_t count)
+void hr_perf_target_update_wanted(struct hr_perf_target *target, size_t count)
 {
     hr_perf_budget_update_wanted(&target->perf->budget, target->wanted, count);
     target->wanted = count;
@@ -153,8 +149,9 @@ static void update_wanted(struct hr_perf_target *target, size_t count)
 
 void hr_perf_target_close_descriptors(struct hr_perf_target *target)
 {
-    close_all_cpus(target);
-    update_wanted(target, 0);
+    hr_perf_opening_cancel(target);
+    hr_perf_target_close_cpus(target);
+    hr_perf_target_update_wanted(target, 0);
 }
 
 void hr_perf_target_close(struct hr_perf_target *target)
@@ -207,7 +204,7 @@ static int read_cpu(struct hr_perf_target *target, struct hr_perf_cpu_counters *
     const struct hr_perf *perf = target->perf;
     int status = 0;
 
-    cpu->was_read = cpu->open;
+    cpu->was_read = cpu->open && target->whole;
     for (size_t g = 0; g < perf->group_count; g++) {
         if (perf->bpf != NULL && target->reserved == 0)
             hr_perf_group_take(&cpu->open_groups[g], &cpu->sums[perf->first_event[g]]);
@@ -265,187 +262,15 @@ static void read_all_cpus(struct hr_perf_target *target)
         struct hr_perf_cpu_counters *cpu = target->cpus[i];
         if (cpu == NULL)
             continue;
-        target->was_read = target->was_read || cpu->open;
+        target->was_read = target->was_read || (cpu->open && target->whole);
         /* Closed counters are read, too, as zeros, which resets the values of their last interval.
          */
         const bool current = is_cpu_current(cpu, &about[i]);
         int status = read_cpu(target, cpu, current);
         if (cpu->open && (status < 0 || !current))
-            close_cpu(target, cpu);
+            hr_perf_target_close_cpu(target, cpu);
     }
     update_starved(target);
-}
-
-/* --- Opening -------------------------------------------------------------- */
-
-static struct hr_perf_place place_on(const struct hr_perf *perf, enum hr_perf_scope scope,
-                                     int cgroup, unsigned number)
-{
-    return (struct hr_perf_place){
-        .calls = perf->calls,
-        .cgroup = cgroup,
-        .cpu = number,
-        .with_clock = scope == HR_PERF_CGROUP && perf->needs_clocks,
-    };
-}
-
-static size_t count_files_on(const struct hr_perf *perf, enum hr_perf_scope scope, unsigned number)
-{
-    const struct hr_perf_place place = place_on(perf, scope, -1, number);
-    size_t count = 0;
-
-    for (size_t g = 0; g < perf->group_count; g++)
-        count += hr_perf_group_files(&place, &perf->groups[g], perf->probes[scope].usable[g]);
-    return count;
-}
-
-size_t hr_perf_count_files(const struct hr_perf *perf, enum hr_perf_scope scope)
-{
-    const struct hr_perf_cpus *cpus = &perf->cpus;
-    size_t count = 0;
-
-    for (size_t i = 0; i < cpus->count; i++)
-        if (cpus->list[i].online)
-            count += count_files_on(perf, scope, cpus->list[i].number);
-    return count;
-}
-
-static int open_all_groups(struct hr_perf_target *target, struct hr_perf_cpu_counters *cpu,
-                           int cgroup, const struct hr_perf_cpu *about)
-{
-    struct hr_perf *perf = target->perf;
-    const struct hr_perf_place place = place_on(perf, target->scope, cgroup, about->number);
-    const int dummy = hr_perf_group_open_dummy(&place);
-    int status = 0;
-
-    for (size_t g = 0; g < perf->group_count && status == 0; g++)
-        status = hr_perf_group_open(&cpu->open_groups[g], &place, &perf->groups[g],
-                                    perf->probes[target->scope].usable[g]);
-    if (dummy >= 0)
-        perf->calls->close(dummy);
-    return status;
-}
-
-/* @return 0, also if the CPU went offline meanwhile. */
-static int open_cpu(struct hr_perf_target *target, size_t index, int cgroup)
-{
-    struct hr_perf *perf = target->perf;
-    const struct hr_perf_cpu *about = &perf->cpus.list[index];
-
-    if (target->cpus[index] == NULL)
-        target->cpus[index] = new_cpu_counters(perf);
-    struct hr_perf_cpu_counters *cpu = target->cpus[index];
-    if (cpu == NULL)
-        return -ENOMEM;
-    int status = open_all_groups(target, cpu, cgroup, about);
-    cpu->open = status == 0;
-    cpu->epoch = about->epoch;
-    if (status < 0)
-        close_cpu(target, cpu);
-    return status == -ENODEV ? 0 : status;
-}
-
-static bool is_cpu_missing(const struct hr_perf_target *target, size_t index)
-{
-    const struct hr_perf_cpu *about = &target->perf->cpus.list[index];
-
-    return about->online && (target->cpus[index] == NULL || !target->cpus[index]->open) &&
-           count_files_on(target->perf, target->scope, about->number) > 0;
-}
-
-static bool is_any_cpu_missing(const struct hr_perf_target *target)
-{
-    for (size_t i = 0; i < target->cpu_count; i++)
-        if (is_cpu_missing(target, i))
-            return true;
-    return false;
-}
-
-/* Adjusts the reservation to the descriptors that will be open. @return whether they fit. */
-static bool reserve_files(struct hr_perf_target *target)
-{
-    struct hr_perf_budget *budget = &target->perf->budget;
-    const size_t needed = hr_perf_count_files(target->perf, target->scope);
-
-    update_wanted(target, needed);
-    if (needed > target->reserved && !hr_perf_budget_reserve(budget, needed - target->reserved))
-        return false;
-    if (needed < target->reserved)
-        hr_perf_budget_release(budget, target->reserved - needed);
-    target->reserved = needed;
-    return true;
-}
-
-/* @param cgroup  the directory, or -1. @return as hr_perf_target_read(). */
-static int open_missing_cpus(struct hr_perf_target *target, int cgroup)
-{
-    int status = 0;
-
-    if (!reserve_files(target)) {
-        close_all_cpus(target);
-        return -EMFILE;
-    }
-    for (size_t i = 0; i < target->cpu_count && status == 0; i++)
-        if (is_cpu_missing(target, i))
-            status = open_cpu(target, i, cgroup);
-    if (status == 0)
-        return target->reserved > 0 ? 0 : -ENODATA;
-    close_all_cpus(target);
-    if (hr_perf_is_out_of_files(status))
-        hr_perf_budget_note_shortage(&target->perf->budget);
-    return status;
-}
-
-/* Closes all counters if the set of countable events has changed, so that they are reopened. */
-static int update_probe(struct hr_perf_target *target, int cgroup)
-{
-    const struct hr_perf_probe *found = &target->perf->probes[target->scope];
-    int status = hr_perf_probe_update(target->perf, target->scope, target->group, cgroup);
-
-    if (status < 0 && !found->done)
-        return status;
-    if (target->generation != found->generation)
-        close_all_cpus(target);
-    target->generation = found->generation;
-    return 0;
-}
-
-static int open_counters(struct hr_perf_target *target, int cgroup)
-{
-    int status = extend_cpus(target);
-
-    if (status == 0)
-        status = update_probe(target, cgroup);
-    if (status == 0)
-        status = open_missing_cpus(target, cgroup);
-    return status;
-}
-
-static int open_counters_in_cgroup(struct hr_perf_target *target)
-{
-    int fd = hr_cgroup_openat(target->group, ".", O_RDONLY | O_DIRECTORY);
-
-    if (fd < 0)
-        return fd;
-    int status = open_counters(target, fd);
-    close(fd);
-    /* The events can be counted, but not in this cgroup. */
-    if (status != -ENOENT && status != -EBADF)
-        return status;
-    return hr_perf_is_cgroup_removed(target->group) ? -ENODEV : -EXDEV;
-}
-
-static bool is_opening_due(const struct hr_perf_target *target)
-{
-    const struct hr_perf *perf = target->perf;
-
-    if (target->cpus_seen != perf->cpus.generation)
-        return true;
-    if (target->failed != 0 && hr_clock_ns() - target->failed_ns < perf->retry_ns)
-        return false;
-    return hr_perf_probe_is_due(perf, target->scope) ||
-           target->generation != perf->probes[target->scope].generation ||
-           is_any_cpu_missing(target);
 }
 
 static bool is_any_usable(const struct hr_perf_target *target)
@@ -477,13 +302,14 @@ static int read_sums(struct hr_perf_target *target)
     if (status == 0 && is_unchanged(target))
         return is_any_usable(target) ? 0 : -ENODATA;
     if (status == 0)
-        status = extend_cpus(target);
+        status = hr_perf_target_extend_cpus(target);
     for (size_t i = 0; i < target->cpu_count; i++) {
         if (target->cpus[i] == NULL)
             continue;
         target->cpus[i]->open = hr_perf_bpf_is_open(perf, i);
         target->cpus[i]->epoch = perf->cpus.list[i].epoch;
     }
+    target->whole = true;
     read_all_cpus(target);
     if (target->generation != perf->probes[target->scope].generation)
         hr_perf_target_choose_events(target);
@@ -498,21 +324,7 @@ int hr_perf_target_read(struct hr_perf_target *target)
     if (target->perf->bpf != NULL)
         return read_sums(target);
     read_all_cpus(target);
-    if (!is_opening_due(target))
-        return target->failed;
-    target->cpus_seen = target->perf->cpus.generation;
-    int status =
-        target->group != NULL ? open_counters_in_cgroup(target) : open_counters(target, -1);
-    /* Only probing for more countable events failed: that can wait. */
-    if (hr_perf_is_out_of_files(status) && target->reserved > 0 && !is_any_cpu_missing(target))
-        return 0;
-    if (status < 0)
-        close_all_cpus(target);
-    /* Descriptors may become free at any time, and a removed cgroup is dropped by the caller; any
-     * other failure would recur, so it is retried later. */
-    target->failed = !hr_perf_is_out_of_files(status) && status != -ENODEV ? status : 0;
-    target->failed_ns = hr_clock_ns();
-    return status;
+    return hr_perf_opening_update(target);
 }
 
 void hr_perf_target_pause(struct hr_perf_target *target)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf/target.h - struct hr_perf_target, shared by perf/target.c and perf/bpf_counting.c (BPF).
+ * perf/target.h - struct hr_perf_target, shared by perf/target.c, perf/opening.c (descriptors) and
+ * perf/bpf_counting.c (BPF).
  */
 #ifndef HEADROOM_COLLECTORS_PERF_TARGET_H
 #define HEADROOM_COLLECTORS_PERF_TARGET_H
@@ -14,7 +15,7 @@
 /** The counters of one CPU. Arrays of events have those of all groups. */
 struct hr_perf_cpu_counters {
     bool open;
-    bool was_read;                          /**< it was open at the last read of the target */
+    bool was_read;                          /**< it was open at the last read of a whole target */
     unsigned epoch;                         /**< of the CPU, when the counters were opened */
     struct hr_perf_open_group *open_groups; /**< of each group */
     struct hr_perf_times *ever;             /**< of each group */
@@ -45,7 +46,12 @@ struct hr_perf_target {
     unsigned cpus_seen;  /**< generation of the CPUs, when the counters were opened */
     int failed;          /**< why the counters can't be opened, except for lack of descriptors; 0 */
     uint64_t failed_ns;
-    bool was_read; /**< some counters were open at the last read */
+    bool whole; /**< it was opened on each CPU that was online then; else it has no values yet; by
+                     BPF always */
+    bool was_read; /**< it was whole at the last read */
+    bool waits;    /**< for a slice in which it is opened, see perf/opening.h */
+    struct hr_perf_target *next_waiting;
+    int slice_status; /**< why it couldn't be opened when it was its turn; 0 */
     struct hr_perf_sums sums;
     struct hr_perf_target *next; /**< of all targets */
 
@@ -54,6 +60,20 @@ struct hr_perf_target {
     __u32 slot;                    /**< in which the group is counted; 0: none */
     bool grown;                    /**< something was added since the last read of the target */
 };
+
+/** Allocates the counters of one CPU, closed. @return NULL if memory is short. */
+struct hr_perf_cpu_counters *hr_perf_cpu_counters_new(const struct hr_perf *perf);
+
+/** Makes room for all CPUs. @return 0 or -ENOMEM. */
+int hr_perf_target_extend_cpus(struct hr_perf_target *target);
+
+void hr_perf_target_close_cpu(struct hr_perf_target *target, struct hr_perf_cpu_counters *cpu);
+
+/** Closes all counters, and releases their reservation. */
+void hr_perf_target_close_cpus(struct hr_perf_target *target);
+
+/** Sets how many descriptors the target needs, in struct hr_perf_files. */
+void hr_perf_target_update_wanted(struct hr_perf_target *target, size_t count);
 
 /** The counters of one CPU, which are made where there are none. @param index  as in struct
  * hr_perf_cpus. @return NULL if memory is short. */

@@ -25,8 +25,9 @@ static bool is_open_on_cpu(const struct hr_perf_target *target, size_t index,
 {
     const struct hr_perf *perf = target->perf;
     const struct hr_perf_cpu_counters *cpu = target->cpus[index];
-    const bool open = perf->bpf != NULL ? hr_perf_bpf_was_open(perf, index)
-                                        : cpu != NULL && (cpu->open || cpu->was_read);
+    const bool open = perf->bpf != NULL
+                          ? hr_perf_bpf_was_open(perf, index)
+                          : cpu != NULL && ((cpu->open && target->whole) || cpu->was_read);
 
     return open && hr_perf_find_encoding(event, perf->cpus.list[index].number) != NULL;
 }
@@ -38,7 +39,7 @@ static bool is_open_anywhere(const struct hr_perf_target *target, const struct h
     if (event->encodings[0].every_cpu && target->perf->bpf != NULL)
         return target->group == NULL || target->slot != 0 || target->was_read;
     if (event->encodings[0].every_cpu)
-        return target->reserved > 0 || target->was_read;
+        return target->whole || target->was_read;
     for (size_t i = 0; i < target->cpu_count; i++)
         if (is_open_on_cpu(target, i, event))
             return true;

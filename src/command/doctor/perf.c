@@ -265,6 +265,8 @@ static int count_once(struct check_context *context, struct hr_perf *perf, enum 
 {
     int status = hr_perf_target_read(target);
 
+    if (status == -EINPROGRESS) /* on the first CPUs, which is enough to try */
+        status = 0;
     if (status == 0)
         context->cpu_count = count_cpus(target);
     hr_perf_target_close(target);
@@ -363,7 +365,7 @@ static int try_event(const struct check_context *context, struct hr_perf_event *
         status = hr_perf_target_read(target);
         hr_perf_target_close(target);
     }
-    if (status == 0)
+    if (status == 0 || status == -EINPROGRESS)
         status = hr_perf_status(perf, HR_PERF_SYSTEM, 0, 0);
     hr_perf_close(perf);
     return status;

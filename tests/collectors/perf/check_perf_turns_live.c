@@ -78,8 +78,8 @@ static double read_own(int event)
 static void open_pairs(int pairs, bool by_bpf)
 {
     struct hr_perf_event_group groups_of_events[PAIRS + 1];
-    const struct hr_perf_options options = {.groups = groups_of_events,
-                                            .group_count = (size_t)pairs + 1};
+    const struct hr_perf_options options = {
+        .groups = groups_of_events, .group_count = (size_t)pairs + 1, .slice_ns = UINT64_MAX};
 
     for (int i = 0; i < pairs; i++)
         groups_of_events[i] = (struct hr_perf_event_group){.events = pair, .count = 2};

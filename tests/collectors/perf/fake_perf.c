@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define FIRST_FD     5000
-#define MAX_EVENTS   1024
+#define MAX_EVENTS   2048
 #define MAX_REFUSALS 16
 #define MAX_CPUS     64
 #define MAX_MEMBERS  (HR_PERF_GROUP_MAX + 1) /* a clock is one, too */
@@ -18,7 +18,6 @@
 /* A descriptor is FIRST_FD plus the event's index in the table. */
 struct fake_event {
     bool open;
-    bool is_dummy;
     bool enabled; /* of a leader */
     uint64_t target;
     unsigned cpu;
@@ -75,7 +74,7 @@ static void require_sound(const struct perf_event_attr *attr, int group_fd)
     require(attr->read_format == (PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
                                   PERF_FORMAT_TOTAL_TIME_RUNNING),
             "the read format isn't that of groups with both times");
-    require(attr->disabled == (group_fd < 0), "not only the leader is disabled");
+    require(!attr->disabled || group_fd < 0, "not only the leader is disabled");
     require(attr->sample_period == 0 && attr->sample_type == 0, "it samples");
     require(!attr->inherit, "it is inherited");
 }
@@ -136,27 +135,10 @@ static void join_group(int fd, struct fake_event *event, int group_fd)
     leader->members[leader->member_count++] = fd;
 }
 
-static int open_dummy(const struct perf_event_attr *attr, int64_t target, int cpu)
-{
-    int number = 0;
-
-    require(!attr->disabled, "what counts nothing is disabled");
-    while (number < MAX_EVENTS && events[number].open)
-        number++;
-    require(number < MAX_EVENTS, "there are too many descriptors");
-    if (target < 0)
-        return (int)target;
-    events[number] = (struct fake_event){
-        .open = true, .is_dummy = true, .target = (uint64_t)target, .cpu = (unsigned)cpu};
-    return FIRST_FD + number;
-}
-
 static int fake_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
                      unsigned long flags)
 {
     require(cpu >= MAX_CPUS || !left_alone[cpu], "a CPU is named that is left out");
-    if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY)
-        return open_dummy(attr, find_target(pid, flags), cpu);
     done.opens++;
     if (on_open != NULL)
         on_open(done.opens);
@@ -170,7 +152,12 @@ static int fake_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group
         number++;
     require(number < MAX_EVENTS, "there are too many descriptors");
     struct fake_event event = {
-        .open = true, .target = (uint64_t)target, .cpu = (unsigned)cpu, .attr = *attr};
+        .open = true,
+        .target = (uint64_t)target,
+        .cpu = (unsigned)cpu,
+        .attr = *attr,
+        .enabled = !attr->disabled,
+    };
     size_t group_size = 1;
     if (group_fd >= 0) {
         const struct fake_event *leader = event_of(group_fd);
@@ -191,15 +178,6 @@ static int fake_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group
     return FIRST_FD + number;
 }
 
-static bool is_dummy_open(uint64_t target, unsigned cpu)
-{
-    for (size_t i = 0; i < MAX_EVENTS; i++)
-        if (events[i].open && events[i].is_dummy && events[i].target == target &&
-            events[i].cpu == cpu)
-            return true;
-    return false;
-}
-
 static int fake_enable(int fd)
 {
     struct fake_event *event = event_of(fd);
@@ -208,8 +186,7 @@ static int fake_enable(int fd)
     done.enables++;
     require(is_leader(event), "what is enabled isn't the leader");
     require(!event->enabled, "it is enabled already");
-    require(event->target == FAKE_MACHINE || is_dummy_open(event->target, event->cpu),
-            "the cgroup's time isn't kept");
+    require(event->member_count > 1, "a single event isn't opened enabled");
     enable_error = 0;
     event->enabled = status == 0;
     return status;
@@ -219,10 +196,6 @@ static void fake_close(int fd)
 {
     struct fake_event *event = event_of(fd);
 
-    if (event->is_dummy) {
-        event->open = false;
-        return;
-    }
     if (is_leader(event)) {
         require(event->member_count == 1, "the leader goes before the others");
     } else {
@@ -317,8 +290,7 @@ size_t fake_perf_open_on(uint64_t target, unsigned cpu)
     size_t count = 0;
 
     for (size_t i = 0; i < MAX_EVENTS; i++)
-        count += events[i].open && !events[i].is_dummy && events[i].target == target &&
-                 events[i].cpu == cpu;
+        count += events[i].open && events[i].target == target && events[i].cpu == cpu;
     return count;
 }
 

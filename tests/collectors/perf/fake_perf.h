@@ -4,10 +4,6 @@
  * and their counts, controlled by a test. It is strict: calls that the kernel would refuse, or that
  * the collector shouldn't make, end the program with a message.
  *
- * An event that counts nothing (PERF_COUNT_SW_DUMMY) is accepted, not logged and never refused: it
- * must be open while groups are enabled in a cgroup, as the kernel would not account their time
- * otherwise.
- *
  * There is one per process, as the calls carry no context. Descriptors aren't real ones.
  */
 #ifndef HEADROOM_TESTS_COLLECTORS_PERF_FAKE_PERF_H

@@ -28,7 +28,8 @@ static struct {
 } targets[MAX_TARGETS];
 static size_t target_count;
 
-static time_t skipped_s; /* of the clock */
+static time_t skipped_s;    /* of the clock */
+static uint64_t stopped_ns; /* the clock's; 0: it goes on */
 
 /* --- Events --------------------------------------------------------------- */
 
@@ -239,8 +240,21 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
     int status = __real_clock_gettime(clock, now);
 
+    if (stopped_ns != 0)
+        *now = (struct timespec){.tv_sec = (time_t)(stopped_ns / HR_NS_PER_S),
+                                 .tv_nsec = (long)(stopped_ns % HR_NS_PER_S)};
     now->tv_sec += skipped_s;
     return status;
+}
+
+void stop_clock(void)
+{
+    stopped_ns = hr_clock_ns();
+}
+
+void advance_clock(uint64_t ns)
+{
+    stopped_ns += ns;
 }
 
 void wait_for_retry(void)
@@ -264,6 +278,7 @@ void set_up(void)
 {
     target_count = 0;
     skipped_s = 0;
+    stopped_ns = 0;
     perf = NULL;
     perf_options = (struct hr_perf_options){0};
     for (uint64_t config = 1; config <= MAX_CONFIG; config++)

@@ -84,6 +84,10 @@ int read_target(struct hr_perf_target *target);
 /* Adds to the count of an event, and to both times of the group that it leads. */
 void add_counted(uint64_t target, unsigned cpu, uint64_t leader, uint64_t count, uint64_t time_ns);
 
+/* Stops the clock, which only goes on by advance_clock(), until the end of the test. */
+void stop_clock(void);
+void advance_clock(uint64_t ns);
+
 /* Advances the clock so that failed opens are retried. */
 void wait_for_retry(void);
 

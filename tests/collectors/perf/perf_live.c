@@ -43,7 +43,7 @@ static struct hr_perf_event *members[LIVE_EVENT_COUNT];
 static struct hr_perf_event_group group = {.events = members};
 
 static const struct hr_perf_options perf_options = {
-    .groups = &group, .group_count = 1, .max_targets = 8};
+    .groups = &group, .group_count = 1, .max_targets = 8, .slice_ns = UINT64_MAX};
 
 static void make_events(void)
 {

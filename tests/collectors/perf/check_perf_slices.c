@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/perf/check_perf_slices.c - counters that are opened over several intervals, on fake
+ * kernels whose calls take time of a stopped clock.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/perf/perf_harness.h"
+#include "headroom/descriptor.h"
+
+/* So many are opened in a slice at least; CPUs so that a target takes more than one slice. */
+#define AT_LEAST 256
+#define CPUS     400
+
+size_t __wrap_hr_descriptor_share(enum hr_keep what);
+
+size_t __wrap_hr_descriptor_share(__attribute__((unused)) enum hr_keep what)
+{
+    return SIZE_MAX / 2;
+}
+
+/* --- Calls that take time ------------------------------------------------- */
+
+static struct hr_perf_calls slow_calls;
+
+/* So long that a slice ends at the least number of descriptors. */
+static int open_slowly(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                       unsigned long flags)
+{
+    advance_clock(HR_NS_PER_MS);
+    return fake_perf_calls.open(attr, pid, cpu, group_fd, flags);
+}
+
+static void open_slow_perf(const char *events)
+{
+    slow_calls = fake_perf_calls;
+    slow_calls.open = open_slowly;
+    add_cpus(CPUS);
+    stop_clock();
+    set_groups(events);
+    perf_options.calls = &slow_calls;
+    ck_assert_int_eq(hr_perf_open(root, &perf_options, &perf), 0);
+}
+
+static size_t open_of(const char *path)
+{
+    const uint64_t target = path != NULL ? id_of(path) : FAKE_MACHINE;
+    size_t count = 0;
+
+    for (unsigned cpu = 0; cpu < CPUS; cpu++)
+        count += fake_perf_open_on(target, cpu);
+    return count;
+}
+
+START_TEST(values_begin_when_a_target_is_whole)
+{
+    open_slow_perf("1");
+    struct hr_perf_target *machine = open_machine(), *a = open_cgroup("a");
+    ck_assert_int_eq(read_target(machine), -EINPROGRESS);
+    ck_assert_int_eq(hr_perf_target_read(a), -EINPROGRESS);
+    ck_assert_uint_eq(open_of(NULL), AT_LEAST);
+    ck_assert_uint_eq(open_of("a"), 0);
+    assert_absent(machine, 0, 0, 0);
+    assert_absent(a, 0, 0, 0);
+    add_counted(FAKE_MACHINE, 0, 1, 10, HR_NS_PER_S);
+
+    ck_assert_int_eq(read_target(machine), 0);
+    ck_assert_int_eq(hr_perf_target_read(a), -EINPROGRESS);
+    assert_value(machine, 0, 0, 10, 10);
+    assert_cpu_value(machine, 0, 0, 0, 10, 10);
+    ck_assert_uint_eq(open_of("a"), 2 * AT_LEAST - CPUS);
+    add_counted(id_of("a"), 0, 1, 3, HR_NS_PER_S);
+
+    ck_assert_int_eq(read_target(a), -EINPROGRESS);
+    assert_absent(a, 0, 0, 3);
+    ck_assert(!hr_perf_target_cpu_value(a, 0, 0, 0).counted);
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 0, 0, 3, 0);
+    ck_assert_uint_eq(fake_perf_log().open, 2 * CPUS);
+    ck_assert_uint_eq(hr_perf_files(perf).open, 2 * CPUS);
+}
+END_TEST
+
+/* As it may be closed for a while, and many cgroups may wait. */
+START_TEST(the_machine_goes_before_what_waits)
+{
+    open_slow_perf("1");
+    struct hr_perf_target *a = open_cgroup("a"), *b = open_cgroup("b");
+    ck_assert_int_eq(read_target(a), -EINPROGRESS);
+    ck_assert_int_eq(hr_perf_target_read(b), -EINPROGRESS);
+    struct hr_perf_target *machine = open_machine();
+    ck_assert_int_eq(hr_perf_target_read(machine), -EINPROGRESS);
+    ck_assert_uint_eq(open_of("a"), AT_LEAST);
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    ck_assert_uint_eq(open_of(NULL), AT_LEAST);
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    ck_assert_uint_eq(open_of(NULL), CPUS);
+    ck_assert_uint_eq(open_of("a"), AT_LEAST + 2 * AT_LEAST - CPUS);
+    ck_assert_int_eq(hr_perf_target_read(machine), 0);
+    ck_assert_int_eq(read_target(a), 0);
+    /* Cgroups in the order of coming, though this one is read first. */
+    struct hr_perf_target *c = open_cgroup("c");
+    close_target(a);
+    ck_assert_int_eq(hr_perf_target_read(c), -EINPROGRESS);
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    ck_assert_uint_eq(open_of("b"), CPUS);
+    ck_assert_int_eq(hr_perf_target_read(b), 0);
+    ck_assert_int_eq(read_target(c), -EINPROGRESS);
+    ck_assert_int_eq(read_target(c), 0);
+}
+END_TEST
+
+START_TEST(closes_what_was_opened_where_descriptors_run_out)
+{
+    open_slow_perf("1");
+    struct hr_perf_target *a = open_cgroup("a");
+    fake_perf_refuse(
+        (struct fake_refusal){.error = -EMFILE, .in_cgroups = true, .after = AT_LEAST + 20});
+    ck_assert_int_eq(read_target(a), -EINPROGRESS);
+    ck_assert_uint_eq(hr_perf_files(perf).open, CPUS);
+    ck_assert_int_eq(read_target(a), -EMFILE);
+    ck_assert_uint_eq(fake_perf_log().open, 0);
+    ck_assert_uint_eq(hr_perf_files(perf).open, 0);
+    ck_assert_uint_eq(hr_perf_files(perf).wanted, CPUS);
+    assert_absent(a, 0, 0, 0);
+    fake_perf_allow();
+    advance_clock(100 * HR_NS_PER_S);
+    ck_assert_int_eq(read_target(a), -EINPROGRESS);
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 0, 0, 0, 0);
+}
+END_TEST
+
+/* _i: what happens to it meanwhile. */
+START_TEST(a_target_that_waits_may_go)
+{
+    open_slow_perf("1");
+    struct hr_perf_target *a = open_cgroup("a"), *b = open_cgroup("b");
+    ck_assert_int_eq(read_target(a), -EINPROGRESS);
+    ck_assert_int_eq(hr_perf_target_read(b), -EINPROGRESS);
+    add_counted(id_of("a"), 0, 1, 10, HR_NS_PER_S);
+    if (_i == 0) {
+        close_target(a);
+    } else if (_i == 1) {
+        hr_perf_target_pause(a);
+        assert_absent(a, 0, 0, 10);
+    } else {
+        tree_remove_group(tree, "a");
+        ck_assert_int_eq(read_target(a), -ENODEV);
+        assert_absent(a, 0, 0, 0); /* nothing of it was read */
+    }
+    ck_assert_uint_eq(hr_perf_files(perf).open, _i == 2 ? CPUS : 0);
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    ck_assert_uint_eq(open_of("b"), CPUS);
+    ck_assert_int_eq(hr_perf_target_read(b), 0);
+    ck_assert_uint_eq(fake_perf_log().open, CPUS);
+}
+END_TEST
+
+/* Where CPUs come online, what is counted already goes on. */
+START_TEST(counts_on_while_cpus_are_added)
+{
+    open_slow_perf("1");
+    set_online("0-9");
+    struct hr_perf_target *a = open_cgroup("a"), *b = open_cgroup("b");
+    ck_assert_int_eq(read_target(a), 0);
+    ck_assert_int_eq(hr_perf_target_read(b), 0);
+    set_online("0-399");
+    add_counted(id_of("b"), 0, 1, 10, HR_NS_PER_S);
+    ck_assert_int_eq(read_target(a), 0);
+    ck_assert_int_eq(hr_perf_target_read(b), 0);
+    assert_value(b, 0, 0, 10, 10);
+    ck_assert_uint_eq(open_of("a"), 10 + AT_LEAST);
+    ck_assert_uint_eq(open_of("b"), 10);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(read_target(a), 0);
+        ck_assert_int_eq(hr_perf_target_read(b), 0);
+        assert_value(a, 0, 0, 0, 0);
+    }
+    ck_assert_uint_eq(fake_perf_log().open, 2 * CPUS);
+}
+END_TEST
+
+/* --- A thousand cgroups on 256 CPUs --------------------------------------- */
+
+#define CGROUPS  1000
+#define MANY     256
+#define OPEN_NS  (35 * HR_NS_PER_US) /* as measured */
+#define CLOSE_NS (18 * HR_NS_PER_US)
+#define READ_NS  UINT64_C(0) /* what reading takes isn't limited */
+
+static struct {
+    size_t opens;
+    uint64_t taken_ns;
+} quick;
+
+static void take(uint64_t ns)
+{
+    quick.taken_ns += ns;
+    advance_clock(ns);
+}
+
+/* All lines have one event. */
+static int quick_open(__attribute__((unused)) struct perf_event_attr *attr,
+                      __attribute__((unused)) pid_t pid, __attribute__((unused)) int cpu,
+                      __attribute__((unused)) int group_fd,
+                      __attribute__((unused)) unsigned long flags)
+{
+    take(OPEN_NS);
+    return (int)++quick.opens;
+}
+
+static ssize_t quick_read(__attribute__((unused)) int fd, void *buffer, size_t size)
+{
+    static const uint64_t idle[4] = {1};
+
+    ck_assert_uint_ge(size, sizeof(idle));
+    memcpy(buffer, idle, sizeof(idle));
+    take(READ_NS);
+    return sizeof(idle);
+}
+
+static int quick_enable(__attribute__((unused)) int fd)
+{
+    take(OPEN_NS);
+    return 0;
+}
+
+static void quick_close(__attribute__((unused)) int fd)
+{
+    take(CLOSE_NS);
+}
+
+static const struct hr_perf_calls quick_calls = {quick_open, quick_enable, quick_read, quick_close};
+
+/* All targets are of one group, which makes no difference here. */
+START_TEST(opens_for_no_more_than_a_tenth_of_a_second)
+{
+    static struct hr_perf_target *targets[CGROUPS];
+    const char *path = "a";
+    const struct hr_cgroup_options options = {.patterns = &path, .pattern_count = 1};
+    struct hr_cgroup_set *set;
+    size_t whole = 0;
+
+    add_cpus(MANY);
+    stop_clock();
+    set_groups("1");
+    perf_options.calls = &quick_calls;
+    ck_assert_int_eq(hr_perf_open(root, &perf_options, &perf), 0);
+    tree_add_group(tree, path, true);
+    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
+    ck_assert_int_eq(hr_cgroup_set_read(set), 0);
+    for (int i = 0; i < CGROUPS; i++)
+        ck_assert_int_eq(
+            hr_perf_target_open_cgroup(perf, hr_cgroup_set_next(set, NULL), &targets[i]), 0);
+    for (int round = 1; round <= 5; round++) {
+        quick.taken_ns = 0;
+        ck_assert_int_eq(hr_perf_read(perf), 0);
+        whole = 0;
+        for (int i = 0; i < CGROUPS; i++) {
+            whole += hr_perf_target_read(targets[i]) == 0;
+            ck_assert(hr_perf_target_value(targets[i], 0, 0).counted == ((size_t)i < whole));
+        }
+        ck_assert_uint_le(quick.taken_ns, HR_NS_PER_S / 10);
+        ck_assert_uint_ge(quick.opens, (size_t)round * 2000);
+        ck_assert_uint_eq(whole, (quick.opens - 1) / MANY); /* in their order; one was tried */
+    }
+    for (int i = 0; i < CGROUPS; i++)
+        hr_perf_target_close(targets[i]);
+    hr_cgroup_set_close(set);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("perf slices");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, values_begin_when_a_target_is_whole);
+    tcase_add_test(tests, the_machine_goes_before_what_waits);
+    tcase_add_test(tests, closes_what_was_opened_where_descriptors_run_out);
+    tcase_add_loop_test(tests, a_target_that_waits_may_go, 0, 3);
+    tcase_add_test(tests, counts_on_while_cpus_are_added);
+    tcase_add_test(tests, opens_for_no_more_than_a_tenth_of_a_second);
+    tcase_set_timeout(tests, 60);
+    return run_suite("perf slices", tests);
+}
