@@ -10,7 +10,8 @@
  * For each group and CPU the kernel reports how long it should have counted (enabled: while the
  * cgroup ran on that CPU; for the machine, always) and how long it did (running). The count of an
  * interval is scaled by the two times of that interval alone and added to the total, so a total
- * never decreases. A group that had no turn on a CPU is scaled once it has had one.
+ * never decreases. A group that had no turn on a CPU is scaled once it has had one, for
+ * the last minute at most that it should have counted; or for an interval that is longer.
  *
  * Where the kernel's running time of cgroups is wrong (hr_perf_is_running_time_right()), groups
  * with events of a PMU have a clock with them, whose count is taken instead; each takes a

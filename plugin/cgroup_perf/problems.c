@@ -5,13 +5,9 @@
 
 #include "common/complaint.h"
 #include "common/log.h"
-#include "headroom/clock.h"
 #include "utils/common/common.h"
 
 #define PLUGIN "cgroup_perf"
-
-/* A group of events that had no turn for this long is logged. Groups take turns every few ms. */
-#define STARVED_NS (5 * HR_NS_PER_S)
 
 static const char *const scope_names[HR_PERF_SCOPE_COUNT] = {
     [HR_PERF_SYSTEM] = "for the machine",
@@ -196,24 +192,6 @@ static void log_event_problems(struct perf_problems *problems, const struct perf
 
 /* --- Targets -------------------------------------------------------------- */
 
-static void log_starved_groups(struct perf_problems *problems, const struct perf_events *events,
-                               const struct hr_perf_target *target, const char *path)
-{
-    for (size_t g = 0; g < events->group_count && g < 64; g++) {
-        const struct hr_perf_event_group *group = &events->groups[g];
-        const uint64_t bit = UINT64_C(1) << g;
-        if ((problems->starved & bit) != 0 || hr_perf_target_starved_ns(target, g) < STARVED_NS)
-            continue;
-        problems->starved |= bit;
-        WARNING(
-            PLUGIN ": the Event line with \"%s\" got no hardware counter during %g s of CPU time "
-                   "of %s, so its events aren't published there: it has more events than there "
-                   "are free counters. Split it, or free a counter (sysctl "
-                   "kernel.nmi_watchdog=0).",
-            group->events[0]->text, (double)STARVED_NS / 1e9, path != NULL ? path : "the machine");
-    }
-}
-
 static bool is_shortage(int status)
 {
     return status == -EMFILE || status == -ENFILE;
@@ -247,7 +225,8 @@ static void record_group(struct perf_problems *problems, const char *group, int 
 void perf_problems_record(struct perf_problems *problems, const struct perf_events *events,
                           const struct hr_perf_target *target, const char *group, int status)
 {
-    log_starved_groups(problems, events, target, group);
+    for (size_t g = 0; g < events->group_count; g++)
+        starvation_record(&problems->starvation, g, group, hr_perf_target_starved_ns(target, g));
     /* Lack of events is logged by log_event_problems(), and a cgroup may be removed. */
     if (status == -ENODATA || status == -ENODEV)
         status = 0;
@@ -389,9 +368,9 @@ static void log_opening(struct perf_problems *problems)
 {
     if (problems->opening > 0 && !problems->opening_logged)
         INFO(PLUGIN
-             ": the counters of %zu more %s opened at the next intervals, as that takes time on "
-             "each CPU; their values begin then.",
-             problems->opening, problems->opening == 1 ? "target are" : "targets are");
+             ": opening counters takes time on each CPU, so it goes on at the next intervals; "
+             "until then %zu of the cgroups and the system have no values.",
+             problems->opening);
     if (problems->opening == 0 && problems->opening_logged)
         INFO(PLUGIN ": all counters are open.");
     problems->opening_logged = problems->opening > 0;
@@ -428,5 +407,7 @@ void perf_problems_log(struct perf_problems *problems, const struct perf_events 
     log_files(problems, perf);
     log_opening(problems);
     log_failed_groups(problems);
+    for (size_t g = 0; g < events->group_count; g++)
+        starvation_log(&problems->starvation, g, events->groups[g].events[0]->text);
     problems->counted = 0;
 }

@@ -6,6 +6,7 @@
 #define HEADROOM_PLUGIN_CGROUP_PERF_PROBLEMS_H
 
 #include "cgroup_perf/events.h"
+#include "cgroup_perf/starvation.h"
 #include "common/complaint.h"
 
 struct hr_root;
@@ -28,8 +29,7 @@ struct perf_problems {
     bool shortage_logged; /* of descriptors, which lasts */
     bool opening_logged;  /* that counters are being opened */
     bool failure_logged;  /* of cgroups for another reason, which lasts */
-    uint64_t
-        starved; /**< bit mask of the groups of events that were logged as never having a turn */
+    struct starvation starvation;
 
     /* Of this interval: whether the machine lacks descriptors, or is counted; how many cgroups do,
      * are, and can't be counted for another reason, with an example. */

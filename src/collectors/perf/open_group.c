@@ -279,12 +279,25 @@ static void take_clock(struct hr_perf_open_group *open_group, struct reading *re
                       (is_switching(enabled_ns, kernel_ns, clock_ns) ? enabled_ns : clock_ns);
 }
 
+/* What a group of events counts in a turn is taken for what it would have counted since its last
+ * one, but not for longer than this, unless the interval itself is longer. */
+#define EXTRAPOLATED_NS (60 * HR_NS_PER_S)
+
+static uint64_t limit_extrapolation(const struct hr_perf_open_group *open_group,
+                                    uint64_t enabled_ns)
+{
+    const uint64_t interval_ns = open_group->interval.enabled_ns;
+    const uint64_t limit_ns = interval_ns > EXTRAPOLATED_NS ? interval_ns : EXTRAPOLATED_NS;
+
+    return enabled_ns < limit_ns ? enabled_ns : limit_ns;
+}
+
 static void advance_group(struct hr_perf_open_group *open_group, struct reading *reading)
 {
     if (open_group->has_clock)
         take_clock(open_group, reading);
     const struct hr_perf_times *now = &reading->times;
-    const uint64_t enabled_ns = time_since(open_group->base.enabled_ns, now->enabled_ns);
+    uint64_t enabled_ns = time_since(open_group->base.enabled_ns, now->enabled_ns);
     const uint64_t running_ns = time_since(open_group->base.running_ns, now->running_ns);
     size_t number = 0;
 
@@ -294,6 +307,7 @@ static void advance_group(struct hr_perf_open_group *open_group, struct reading 
     if (open_group->interval.running_ns > open_group->interval.enabled_ns)
         open_group->interval.running_ns = open_group->interval.enabled_ns;
     open_group->last = *now;
+    enabled_ns = limit_extrapolation(open_group, enabled_ns);
     for (uint32_t i = 0; i < open_group->size; i++) {
         if ((open_group->events >> i & 1) == 0)
             continue;
