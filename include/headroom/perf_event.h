@@ -56,8 +56,8 @@ enum hr_perf_mode {
 
 /** How an event is counted on some of the CPUs. */
 struct hr_perf_encoding {
-    /** type, config, config1, config2, config3, exclude_user and exclude_kernel; `size` is set, the
-     * rest is 0 except for what a libpfm4 name requests. */
+    /** type, config, config1, config2, config3, and exclude_ user, kernel, host, guest; `size` is
+     * set, the rest is 0 except for what a libpfm4 name requests. */
     struct perf_event_attr attr;
     bool every_cpu;         /**< it counts on each CPU; `cpus` is unused */
     struct hr_cpu_set cpus; /**< otherwise: the PMU's file cpus or cpumask */

@@ -144,9 +144,15 @@ static int name_series(struct perf_events *events, size_t number)
 
 /* --- Ratios --------------------------------------------------------------- */
 
+static bool is_on_same_side(const struct perf_event_attr *one, const struct perf_event_attr *other)
+{
+    return one->exclude_host == other->exclude_host && one->exclude_guest == other->exclude_guest;
+}
+
 static bool is_denominator(const struct hr_perf_event *numerator, const struct hr_perf_event *event)
 {
-    if (event->mode != numerator->mode || event->cache != numerator->cache)
+    if (event->mode != numerator->mode || event->cache != numerator->cache ||
+        !is_on_same_side(&event->encodings[0].attr, &numerator->encodings[0].attr))
         return false;
     if (numerator->role == HR_PERF_INSTRUCTIONS)
         return event->role == HR_PERF_CYCLES;
@@ -166,7 +172,11 @@ static struct perf_ratio make_ratio(const struct hr_perf_event *numerator)
     ratio.type = "ipc";
     ratio.factor = 1;
     ratio.max = INFINITY;
-    sstrncpy(ratio.type_instance, modes[numerator->mode], sizeof(ratio.type_instance));
+    const struct perf_event_attr *attr = &numerator->encodings[0].attr;
+    ssnprintf(ratio.type_instance, sizeof(ratio.type_instance), "%s%s", modes[numerator->mode],
+              attr->exclude_host    ? "G"
+              : attr->exclude_guest ? "H"
+                                    : "");
     return ratio;
 }
 

@@ -64,22 +64,37 @@ void hr_perf_vocabulary_close(struct hr_perf_vocabulary *vocabulary)
 
 /* --- Modifiers --------------------------------------------------------------- */
 
-/* Strips ":u", ":k", ":uk" or ":ku" from the end. @return whether there was one. */
+/* @return whether it is a letter of a modifier. */
+static bool add_letter(struct hr_perf_modifier *modifier, char letter)
+{
+    switch (letter) {
+    case 'u':
+        return modifier->user = true;
+    case 'k':
+        return modifier->kernel = true;
+    case 'G':
+        return modifier->guest = true;
+    case 'H':
+        return modifier->host = true;
+    default:
+        return false;
+    }
+}
+
+/* Strips ":u", ":k", ":G", ":H" or several of these letters from the end. @return whether there was
+ * one. */
 static bool strip_modifier(struct hr_text *name, struct hr_perf_modifier *modifier)
 {
-    static const char *const letters[] = {":u", ":k", ":uk", ":ku"};
+    struct hr_perf_modifier found = *modifier;
+    size_t start = name->length;
 
-    for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++) {
-        size_t length = strlen(letters[i]);
-        if (name->length < length ||
-            !hr_text_is(hr_text_tail(*name, name->length - length), letters[i]))
-            continue;
-        name->length -= length;
-        modifier->user |= strchr(letters[i], 'u') != NULL;
-        modifier->kernel |= strchr(letters[i], 'k') != NULL;
-        return true;
-    }
-    return false;
+    while (start > 0 && add_letter(&found, name->start[start - 1]))
+        start--;
+    if (start == 0 || start == name->length || name->start[start - 1] != ':')
+        return false;
+    *modifier = found;
+    name->length = start - 1;
+    return true;
 }
 
 /* Parses the end after the closing slash: "", "u", ":uk", ":u:k" … @return whether it is valid. */
@@ -89,11 +104,7 @@ static bool parse_pmu_modifier(struct hr_text rest, struct hr_perf_modifier *mod
 
     for (size_t i = 0; i < rest.length; i++) {
         char c = rest.start[i];
-        if (c == 'u')
-            modifier->user = true;
-        else if (c == 'k')
-            modifier->kernel = true;
-        else if (c != ':' || (i > 0 && !after_letter))
+        if (!add_letter(modifier, c) && (c != ':' || (i > 0 && !after_letter)))
             return false;
         after_letter = c != ':';
     }
@@ -106,6 +117,10 @@ static void apply_modifier(const struct hr_perf_modifier *modifier, struct perf_
         attr->exclude_kernel = 1;
     if (modifier->kernel && !modifier->user)
         attr->exclude_user = 1;
+    if (modifier->guest && !modifier->host)
+        attr->exclude_host = 1;
+    if (modifier->host && !modifier->guest)
+        attr->exclude_guest = 1;
 }
 
 /* --- "pmu/terms/" ------------------------------------------------------------ */
@@ -147,9 +162,10 @@ static int find_by_pmu_and_terms(struct search *search, struct hr_text text)
         return hr_perf_set_error(&search->error, -EINVAL, "there is no closing slash");
     struct hr_text after = hr_text_tail(rest, last + 1);
     if (!parse_pmu_modifier(after, &search->modifier))
-        return hr_perf_set_error(&search->error, -EINVAL,
-                                 "the closing slash may be followed by u, k or uk, not by \"%.*s\"",
-                                 HR_PERF_EXCERPT(after));
+        return hr_perf_set_error(
+            &search->error, -EINVAL,
+            "the closing slash may be followed by u, k, G and H, not by \"%.*s\"",
+            HR_PERF_EXCERPT(after));
     search->name = hr_text_head(text, first + 1 + last + 1);
     return find_in_pmu(search, hr_text_head(text, first), hr_text_head(rest, last));
 }

@@ -12,11 +12,13 @@ static char label_character(char c)
     return c < ' ' || c > '~' || c == '/' || c == ',' ? '_' : c;
 }
 
-static const char *modifier_text(const struct hr_perf_modifier *modifier)
+/* ":uk", ":u", ":H" … */
+static void print_modifier(const struct hr_perf_modifier *modifier, char text[8])
 {
-    if (modifier->user)
-        return modifier->kernel ? ":uk" : ":u";
-    return modifier->kernel ? ":k" : "";
+    const bool any = modifier->user || modifier->kernel || modifier->guest || modifier->host;
+
+    snprintf(text, 8, "%s%s%s%s%s", any ? ":" : "", modifier->user ? "u" : "",
+             modifier->kernel ? "k" : "", modifier->guest ? "G" : "", modifier->host ? "H" : "");
 }
 
 /* Strips characters from the end that would become "_". */
@@ -29,8 +31,9 @@ static struct hr_text trim_name(struct hr_text name)
 
 char *hr_perf_label(const char *text, struct hr_text name, const struct hr_perf_modifier *modifier)
 {
-    const char *end = modifier_text(modifier);
-    char *label = NULL, cut[16] = "";
+    char *label = NULL, cut[16] = "", end[8];
+
+    print_modifier(modifier, end);
     size_t room = HR_PERF_LABEL_LENGTH - strlen(end);
 
     name = trim_name(name);

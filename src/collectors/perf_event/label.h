@@ -13,6 +13,7 @@
 /** The CPU modes in which an event is counted; neither means both. */
 struct hr_perf_modifier {
     bool user, kernel;
+    bool guest, host; /* of a hypervisor */
 };
 
 /**

@@ -194,6 +194,33 @@ START_TEST(knows_cycles_on_any_machine)
 }
 END_TEST
 
+/* What virtual machines do is counted, unless one of both sides is asked for. */
+START_TEST(tells_guests_from_the_host)
+{
+    static const struct {
+        const char *text, *label;
+        bool no_host, no_guest, no_kernel;
+    } sides[] = {{"cycles", "cycles", false, false, false},
+                 {"cycles:G", "cycles:G", true, false, false},
+                 {"cycles:H", "cycles:H", false, true, false},
+                 {"cycles:HG", "cycles:GH", false, false, false},
+                 {"cycles:Hu", "cycles:uH", false, true, true},
+                 {"cycles:u:H", "cycles:uH", false, true, true},
+                 {"r01c2:H", "r01c2:H", false, true, false},
+                 {"cpu/event=0xc0/H", "cpu_event=0xc0:H", false, true, false},
+                 {"cpu/event=0xc0/:u:G", "cpu_event=0xc0:uG", true, false, true}};
+
+    open_vocabulary(SKYLAKE);
+    for (size_t i = 0; i < COUNT(sides); i++) {
+        assert_found(sides[i].text);
+        ck_assert_str_eq(event->label, sides[i].label);
+        ck_assert_uint_eq(event->encodings[0].attr.exclude_host, sides[i].no_host);
+        ck_assert_uint_eq(event->encodings[0].attr.exclude_guest, sides[i].no_guest);
+        ck_assert_uint_eq(event->encodings[0].attr.exclude_kernel, sides[i].no_kernel);
+    }
+}
+END_TEST
+
 START_TEST(does_without_the_directory)
 {
     open_vocabulary(NULL);
@@ -439,6 +466,7 @@ int main(void)
     tcase_add_test(tests, leaves_hypervisors_out_if_asked);
     tcase_add_test(tests, takes_directories_for_links);
     tcase_add_loop_test(tests, knows_cycles_on_any_machine, 0, COUNT(machines));
+    tcase_add_test(tests, tells_guests_from_the_host);
     tcase_add_test(tests, does_without_the_directory);
     tcase_add_loop_test(tests, counts_on_each_kind_of_core, 0, COUNT(hybrid));
     tcase_add_test(tests, counts_software_events_everywhere);

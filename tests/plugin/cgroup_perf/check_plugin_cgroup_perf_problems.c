@@ -447,6 +447,22 @@ START_TEST(reports_once_that_the_machine_cannot_be_counted)
 }
 END_TEST
 
+/* As KVM's guests may have the PMU to themselves. _i: whether they are to be counted. */
+START_TEST(advises_to_leave_out_virtual_machines_once)
+{
+    perf_begin(_i == 0 ? "Event \"nothing/any/H\"" : "Event \"nothing/any/\"");
+    perf_make_fail(SYS_perf_event_open, EOPNOTSUPP, -1, 0);
+    read_some();
+    harness_assert_count("*", 0);
+    if (_i == 0)
+        harness_assert_logs(1, "no PMU of this machine supports that; most virtual machines have");
+    else
+        harness_assert_logs(1, "no PMU of this machine supports that, or virtual machines that run "
+                               "have the PMU to themselves: then count the host alone, by the "
+                               "modifier :H (Event). Retrying every minute.");
+}
+END_TEST
+
 START_TEST(reports_once_that_groups_cannot_be_counted)
 {
     groups_make(groups, "a");
@@ -530,6 +546,7 @@ int main(void)
         tcase_add_test(tests, raises_the_limit_of_open_files_and_reports_it_once);
         tcase_add_test(tests, reports_once_that_the_limit_of_open_files_is_too_low);
         tcase_add_loop_test(tests, reports_once_that_the_kernel_has_no_more_files, 0, 2);
+        tcase_add_loop_test(tests, advises_to_leave_out_virtual_machines_once, 0, 2);
         tcase_add_loop_test(tests, reports_once_that_the_machine_cannot_be_counted, 0, 2);
         tcase_add_loop_test(tests, reports_once_that_groups_cannot_be_counted, 0, 2);
     }
