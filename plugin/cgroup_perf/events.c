@@ -218,6 +218,50 @@ static int add_ratio_of(struct perf_events *events, size_t number, size_t numera
     return 0;
 }
 
+/* For the machine or for cgroups. */
+static bool can_be_counted(const struct hr_perf *perf, const struct perf_ratio *ratio)
+{
+    for (int scope = 0; scope < HR_PERF_SCOPE_COUNT; scope++)
+        if (hr_perf_status(perf, scope, ratio->group, ratio->numerator) == 0 &&
+            hr_perf_status(perf, scope, ratio->group, ratio->denominator) == 0)
+            return true;
+    return false;
+}
+
+/* A ratio has another name than its own if an earlier one has that. */
+static void take_name(struct perf_events *events, const struct hr_perf *perf, size_t number)
+{
+    struct perf_ratio *ratio = &events->ratios[number];
+    const struct hr_perf_event_group *groups = events->groups;
+    const struct perf_ratio own = make_ratio(groups[ratio->group].events[ratio->numerator]);
+
+    for (size_t i = 0; i < number; i++) {
+        struct perf_ratio *other = &events->ratios[i];
+        if (strcmp(other->type, own.type) != 0 ||
+            strcmp(other->type_instance, own.type_instance) != 0 || can_be_counted(perf, other))
+            continue;
+        sstrncpy(other->type_instance, groups[other->group].events[other->numerator]->label,
+                 sizeof(other->type_instance));
+        sstrncpy(ratio->type_instance, own.type_instance, sizeof(ratio->type_instance));
+    }
+}
+
+static bool is_known(const struct hr_perf *perf)
+{
+    return hr_perf_status(perf, HR_PERF_SYSTEM, 0, 0) != -ECANCELED ||
+           hr_perf_status(perf, HR_PERF_CGROUP, 0, 0) != -ECANCELED;
+}
+
+void perf_events_name_ratios(struct perf_events *events, const struct hr_perf *perf)
+{
+    if (events->ratios_named || !is_known(perf))
+        return;
+    events->ratios_named = true;
+    for (size_t i = 1; i < events->ratio_count; i++)
+        if (can_be_counted(perf, &events->ratios[i]))
+            take_name(events, perf, i);
+}
+
 /* --- All events ----------------------------------------------------------- */
 
 static void free_looked_up(struct perf_events *events)
@@ -235,6 +279,7 @@ static void free_looked_up(struct perf_events *events)
     events->series = NULL;
     events->ratios = NULL;
     events->group_count = events->ratio_count = events->ratio_capacity = 0;
+    events->ratios_named = false;
 }
 
 /* A line without a known event becomes no group. */

@@ -43,6 +43,7 @@ struct perf_events {
     struct perf_series **series; /**< of each group, by event */
     struct perf_ratio *ratios;
     size_t ratio_count, ratio_capacity;
+    bool ratios_named; /**< by what can be counted */
 };
 
 /** Parses an option Event. @return 0, or -1 with a message logged. */
@@ -56,6 +57,14 @@ int perf_events_option(struct perf_events *events, const oconfig_item_t *item);
  * @return the number of unknown events, or -1 if events can't be looked up, which is logged.
  */
 int perf_events_look_up(struct perf_events *events, const struct hr_root *root);
+
+/**
+ * Gives the name of a ratio that has one of an earlier line, such as "ipc", if that line can't be
+ * counted; once, when that is known.
+ *
+ * @param perf  of the groups of events; a target was read.
+ */
+void perf_events_name_ratios(struct perf_events *events, const struct hr_perf *perf);
 
 void perf_events_end(struct perf_events *events);
 

@@ -231,6 +231,7 @@ static void submit_values(const char *instance, const struct hr_perf_target *tar
 {
     const struct submission submission = {.plugin = PLUGIN, .instance = instance, .time = now};
 
+    perf_events_name_ratios(&events, perf);
     perf_values_submit(&submission, &events, target, &config.publishing);
 }
 

@@ -93,6 +93,23 @@ START_TEST(names_what_it_publishes)
 }
 END_TEST
 
+/* "ipc" is that of the first line that can be counted. */
+START_TEST(reserves_no_name_for_what_cannot_be_counted)
+{
+    tree_write(tree, "sys/bus/event_source/devices/nothing/cpus", "0-%zu\n", perf_cpus() - 1);
+    tree_write(tree, "sys/bus/event_source/devices/nothing/events/cpu-cycles", "event=0x0\n");
+    tree_write(tree, "sys/bus/event_source/devices/nothing/events/instructions", "event=0x1\n");
+    perf_begin("Event \"nothing/cpu-cycles/\" \"nothing/instructions/\"\nEvent " CYCLES
+               " " INSTRUCTIONS "\nEvent \"cpu/event=0x3/\" " CYCLES " " INSTRUCTIONS);
+    harness_read();
+    perf_touch(100);
+    harness_read();
+    harness_assert_count("*/ipc", 1);
+    harness_assert_count("*/ipc*", 1);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "no PMU of this machine supports that"), 1);
+}
+END_TEST
+
 START_TEST(leaves_shares_out_if_asked)
 {
     perf_begin("Event " CYCLES " " INSTRUCTIONS "\nReportRunning false\nReportPerCPU true");
@@ -343,6 +360,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, perf_set_up, perf_tear_down);
     tcase_add_loop_test(tests, names_what_it_publishes, 0, COUNT(named));
+    tcase_add_test(tests, reserves_no_name_for_what_cannot_be_counted);
     tcase_add_test(tests, leaves_shares_out_if_asked);
     tcase_add_test(tests, says_that_an_event_comes_twice);
     tcase_add_test(tests, warns_of_two_events_of_one_name);
