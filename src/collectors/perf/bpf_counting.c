@@ -566,7 +566,7 @@ int hr_perf_bpf_open(struct hr_perf *perf, struct hr_reason *reason)
     if (whole_machine != NULL)
         return hr_reason_set(reason, -EOPNOTSUPP,
                              "\"%s\" counts for the whole machine, which isn't read at each switch "
-                             "between tasks: remove it",
+                             "between tasks, and all lines are counted in the same way: remove it",
                              whole_machine->text);
     bpf = calloc(1, sizeof(*bpf));
     if (bpf == NULL)
@@ -582,7 +582,9 @@ int hr_perf_bpf_open(struct hr_perf *perf, struct hr_reason *reason)
     if (status == 0)
         status = begin(perf);
     if (bpf->unreadable != NULL)
-        return hr_reason_set(reason, status, "BPF programs can't read \"%s\": remove it",
-                             bpf->unreadable);
+        return hr_reason_set(
+            reason, status,
+            "BPF programs can't read \"%s\", and all lines are counted in the same way: remove it",
+            bpf->unreadable);
     return status == 0 ? 0 : hr_perf_bpf_explain(perf->root, status, reason);
 }

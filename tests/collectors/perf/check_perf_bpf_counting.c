@@ -445,7 +445,8 @@ static const struct {
     {FAKE_LOAD, -E2BIG, -E2BIG, "too little memory"},
     {FAKE_LOAD, -ENXIO, -ENXIO, "of another machine"},
     {FAKE_ATTACH, -EMFILE, -EMFILE, "LimitNOFILE="},
-    {FAKE_SET_EVENT, -EOPNOTSUPP, -EOPNOTSUPP, "BPF programs can't read \"event-2\": remove it"},
+    {FAKE_SET_EVENT, -EOPNOTSUPP, -EOPNOTSUPP,
+     "BPF programs can't read \"event-2\", and all lines are counted in the same way: remove it"},
     {FAKE_READ, -EINVAL, -EOPNOTSUPP, "it needs Linux 5.14"},
     {FAKE_READ, -EFAULT, -EFAULT, "refuses the BPF programs (Bad address)"},
 };
@@ -494,8 +495,10 @@ START_TEST(refuses_counters_of_the_whole_machine)
 
     count_for_the_machine(2);
     ck_assert_int_eq(open_perf_bpf("1 2", &reason), -EOPNOTSUPP);
-    ck_assert_str_eq(reason.text, "\"event-2\" counts for the whole machine, which isn't read at "
-                                  "each switch between tasks: remove it");
+    ck_assert_str_eq(reason.text,
+                     "\"event-2\" counts for the whole machine, which isn't read at "
+                     "each switch between tasks, and all lines are counted in the same "
+                     "way: remove it");
 }
 END_TEST
 
