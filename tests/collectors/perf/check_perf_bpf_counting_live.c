@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -162,6 +163,70 @@ START_TEST(nothing_is_lost_or_counted_twice)
 }
 END_TEST
 
+/* --- Many switches -------------------------------------------------------- */
+
+#define TRIPS 10000
+
+/* One of two processes that pass a byte to and fro, on one CPU. Its answer: how often it left it.
+ */
+static pid_t start_player(const char *name, int in, int out, int result)
+{
+    struct rusage before, after;
+    char byte = 'x';
+    pid_t pid = fork();
+
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    groups_write(groups, name, "cgroup.procs", "0");
+    pin_to((int)sysconf(_SC_NPROCESSORS_ONLN) - 1);
+    getrusage(RUSAGE_SELF, &before);
+    for (int i = 0; i < TRIPS; i++)
+        if (read(in, &byte, 1) != 1 || write(out, &byte, 1) != 1)
+            _exit(1);
+    getrusage(RUSAGE_SELF, &after);
+    const long left = after.ru_nvcsw - before.ru_nvcsw + after.ru_nivcsw - before.ru_nivcsw;
+    if (write(result, &left, sizeof(left)) == sizeof(left))
+        pause();
+    _exit(1);
+}
+
+/* At more than 10,000 switches a second: as many are counted as the processes know of, and their
+ * CPU time, but for what a switch takes, which is counted for the next task. */
+START_TEST(counts_tens_of_thousands_of_switches)
+{
+    int there[2], back[2], result[2];
+    long left[2];
+
+    groups_make(groups, "a");
+    groups_make(groups, "a/x");
+    groups_make(groups, "a/y");
+    ck_assert(pipe(there) == 0 && pipe(back) == 0 && pipe(result) == 0);
+    const pid_t players[] = {start_player("a/x", there[0], back[1], result[1]),
+                             start_player("a/y", back[0], there[1], result[1])};
+    struct hr_perf_target *const targets[] = {live_open("a"), live_open("a/x"), live_open("a/y")};
+    struct live_counts before[3], counts[3];
+    for (int i = 0; i < 3; i++)
+        before[i] = live_read(targets[i]);
+    const uint64_t used_before = live_cpu_time_ns(players[0]) + live_cpu_time_ns(players[1]);
+    ck_assert_int_eq(write(there[1], "x", 1), 1);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(read(result[0], &left[i], sizeof(left[i])), sizeof(left[i]));
+    for (int i = 0; i < 2; i++)
+        groups_await_sleep(players[i]);
+    const uint64_t used = live_cpu_time_ns(players[0]) + live_cpu_time_ns(players[1]) - used_before;
+    for (int i = 0; i < 3; i++)
+        counts[i] = live_read_since(targets[i], &before[i]);
+    const uint64_t switches = counts[1].of[LIVE_SWITCHES] + counts[2].of[LIVE_SWITCHES];
+    const uint64_t clock = counts[1].of[LIVE_TASK_CLOCK] + counts[2].of[LIVE_TASK_CLOCK];
+    ck_assert(is_within((double)switches, (double)(left[0] + left[1]), 0.02));
+    ck_assert(is_within((double)clock, (double)used, 0.2));
+    ck_assert_uint_ge(switches, TRIPS);
+    for (int i = 0; i < 2; i++)
+        end_process(players[i]);
+}
+END_TEST
+
 /* --- From descriptors to BPF ---------------------------------------------- */
 
 /* So that no ordinary task takes the CPU from the test while it changes. */
@@ -291,6 +356,7 @@ int main(void)
     }
     tcase_add_checked_fixture(tests, live_set_up_bpf, live_tear_down);
     tcase_add_loop_test(tests, nothing_is_lost_or_counted_twice, 0, 2);
+    tcase_add_test(tests, counts_tens_of_thousands_of_switches);
     tcase_add_test(tests, totals_go_on_over_a_change);
     tcase_add_test(tests, agrees_with_descriptors);
     tcase_add_test(tests, groups_that_ended_leave_no_slot);
