@@ -391,8 +391,8 @@ static struct hr_perf_choice choose(const struct hr_perf_demand *demand)
     return choice;
 }
 
-/* It is tried once. @param since  " from now on", where descriptors were used before. */
-static void change_to_bpf(const struct hr_perf_choice *choice, const char *since)
+/* It is tried once. @param began  whether descriptors were used before. */
+static void change_to_bpf(const struct hr_perf_choice *choice, bool began)
 {
     struct hr_reason reason;
 
@@ -400,7 +400,10 @@ static void change_to_bpf(const struct hr_perf_choice *choice, const char *since
     if (hr_perf_change_to_bpf(perf, &reason) == 0) {
         open_files_raise_limit(PLUGIN, 0);
         perf_problems_forget_files(&problems);
-        INFO(PLUGIN ": counting by BPF%s (Counting \"auto\"): %s.", since, choice->why);
+        if (began)
+            INFO(PLUGIN ": counting by BPF from now on (Counting \"auto\"): %s.", choice->why);
+        else
+            INFO(PLUGIN ": counting by BPF (Counting \"auto\"): %s.", choice->why);
         return;
     }
     plugin_log(choice->fits ? LOG_INFO : LOG_WARNING,
@@ -419,7 +422,7 @@ static void reconsider(void)
     const struct hr_perf_choice choice = choose(&demand);
     if (choice.counting == HR_PERF_DESCRIPTORS)
         return;
-    change_to_bpf(&choice, " from now on");
+    change_to_bpf(&choice, true);
 }
 
 static int open_system(void)
@@ -443,7 +446,7 @@ static void decide(void)
     if (may_change)
         INFO(PLUGIN ": counting by descriptors (Counting \"auto\"): %s.", choice.why);
     else
-        change_to_bpf(&choice, "");
+        change_to_bpf(&choice, false);
     if (open_system() < 0)
         ERROR(PLUGIN ": the machine is left out: out of memory.");
     while (groups != NULL && (group = hr_cgroup_set_next(groups, group)) != NULL)
