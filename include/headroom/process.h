@@ -96,12 +96,23 @@ void hr_process_list_release(struct hr_process_list *list);
 /** Closes all items, and frees the list's memory. */
 void hr_process_list_free(struct hr_process_list *list);
 
+/** Resident memory of a process. */
+struct hr_process_resident {
+    uint64_t bytes; /**< all */
+    uint64_t
+        shareable_bytes; /**< of it, what other processes may have, too: files and shared memory */
+};
+
 /**
  * Reads the resident memory of a process: at once, however large the process is, but inaccurate by
  * some dozen pages (see proc(5), statm).
  *
  * @return 0, -ESRCH: it has ended; -EBADMSG, …
  */
+int hr_process_read_resident(const struct hr_process *process,
+                             struct hr_process_resident *resident);
+
+/** The same, all of it. */
 int hr_process_read_rss(const struct hr_process *process, uint64_t *rss_bytes);
 
 /**

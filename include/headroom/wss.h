@@ -21,8 +21,9 @@
  *     hr_wss_begin(wss, 60 s)  …1 s…  hr_wss_read(wss, 1 s)  …9 s…  hr_wss_read(wss, 10 s)  …
  *
  * Two measurements that have pages in common spoil each other: each clears the accessed bits that
- * the other counts. Of pages that several processes of a target share, referenced counts each in
- * each process, idle once.
+ * the other counts. Of pages that several processes of a target share, idle counts each once;
+ * referenced by the processes' parts, see wss/touched.h. Of a cgroup referenced counts no more than
+ * it is charged for.
  *
  * Sources: Documentation/filesystems/proc.rst (clear_refs, smaps),
  * Documentation/admin-guide/mm/idle_page_tracking.rst, multigen_lru.rst and damon/usage.rst.
@@ -81,7 +82,9 @@ struct hr_wss_options {
      * longer before you do. */
     uint64_t max_scan_ns;
     /** Targets with more memory aren't measured by the methods that walk it (referenced, idle); 0:
-     * no limit. The memory is what is resident of all their processes together. */
+     * no limit. The memory is what is resident of all their processes together; of that of files
+     * and shared memory, the most that one process has. Of a cgroup it is no more than the group is
+     * charged for (memory.current). */
     uint64_t max_rss_bytes;
     /** PROCESSES: called at each beginning with those found, before anything is marked; an error,
      * with its reason, ends the beginning. NULL: nothing is called. */

@@ -123,13 +123,19 @@ void tree_rename(struct tree *tree, const char *from, const char *to)
 
 /* --- Processes ------------------------------------------------------------ */
 
-void tree_set_resident(struct tree *tree, int pid, uint64_t rss_bytes)
+void tree_set_shareable(struct tree *tree, int pid, uint64_t rss_bytes, uint64_t shareable_bytes)
 {
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     char path[PATH_MAX];
 
     print_path(path, "proc/%d/statm", pid);
-    tree_write(tree, path, "999999 %" PRIu64 " 3 4 0 6 0\n",
-               rss_bytes / (uint64_t)sysconf(_SC_PAGESIZE));
+    tree_write(tree, path, "999999 %" PRIu64 " %" PRIu64 " 4 0 6 0\n", rss_bytes / page,
+               shareable_bytes / page);
+}
+
+void tree_set_resident(struct tree *tree, int pid, uint64_t rss_bytes)
+{
+    tree_set_shareable(tree, pid, rss_bytes, 0);
 }
 
 void tree_add_process(struct tree *tree, const struct tree_process *process)

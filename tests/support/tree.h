@@ -82,6 +82,9 @@ void tree_add_process(struct tree *tree, const struct tree_process *process);
 /** Rewrites statm of a process. */
 void tree_set_resident(struct tree *tree, int pid, uint64_t rss_bytes);
 
+/** The same; of it, `shareable_bytes` belong to files and shared memory. */
+void tree_set_shareable(struct tree *tree, int pid, uint64_t rss_bytes, uint64_t shareable_bytes);
+
 /**
  * Makes a group: cgroup.procs, cgroup.events, cgroup.pressure and cpu, memory and io pressure with
  * totals of 0. Missing groups above it are made in the same way, as populated as this.

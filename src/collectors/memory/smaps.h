@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory/smaps.h - sums over a process's mappings: how much is resident, and was referenced.
+ * memory/smaps.h - a process's mappings, and sums over all: how much is resident, and was
+ * referenced.
  *
  * Source: Documentation/filesystems/proc.rst (smaps, smaps_rollup), fs/proc/task_mmu.c.
  */
@@ -34,5 +35,43 @@ int hr_smaps_parse(const char *text, size_t length, struct hr_smaps *sums);
  * @return 0; -ESRCH: the process has ended; -EACCES; -EBADMSG; …
  */
 int hr_smaps_read(const struct hr_process *process, struct hr_smaps *sums);
+
+/** A mapping: a range of addresses, and what is mapped there. */
+struct hr_smaps_mapping {
+    uint64_t start;  /**< its first address */
+    uint64_t device; /**< that has the file: 2^32 times the major number, and the minor one */
+    uint64_t inode;  /**< of the file, or of shared memory; 0: anonymous memory */
+    uint64_t offset; /**< where in the file it begins, in bytes */
+    struct hr_smaps sums;
+};
+
+/** Called for a mapping. @return 0, or a negative errno, which ends the reading. */
+typedef int hr_smaps_visit(const struct hr_smaps_mapping *mapping, void *context);
+
+/** A parser's position between mappings. Initially all zeros but `visit` and `context`. */
+struct hr_smaps_parser {
+    hr_smaps_visit *visit;
+    void *context;
+    bool has_mapping;
+    struct hr_smaps_mapping mapping;
+};
+
+/**
+ * Parses a piece of smaps, and calls `visit` for each mapping once its last line was parsed: that
+ * of the last one only at the end.
+ *
+ * @param text    whole lines; a mapping's may be in several pieces. NULL: the text has ended.
+ * @return 0; -EBADMSG: a mapping's first line isn't understood, is missing, or as above; or what
+ *         `visit` returned.
+ */
+int hr_smaps_parse_mappings(struct hr_smaps_parser *parser, const char *text, size_t length);
+
+/**
+ * Reads smaps of a process. The kernel releases the lock of the memory map between mappings.
+ *
+ * @return 0; -ESRCH: the process has ended; -EACCES; -ENOENT: the kernel lacks the file; -EBADMSG;
+ *         what `visit` returned; …
+ */
+int hr_smaps_read_mappings(const struct hr_process *process, hr_smaps_visit *visit, void *context);
 
 #endif

@@ -107,23 +107,42 @@ int hr_process_openat(const struct hr_process *process, const char *name, int fl
     return -errno;
 }
 
-int hr_process_read_rss(const struct hr_process *process, uint64_t *rss_bytes)
+/* "999999 2560 812 4 0 6 0\n": in pages; the second is all that is resident, the third what of it
+ * belongs to files and shared memory. */
+static int parse_statm(struct hr_text text, struct hr_process_resident *resident)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t size, pages, shareable;
+
+    if (!hr_text_u64(&text, &size) || !hr_text_skip(&text, " ") || !hr_text_u64(&text, &pages) ||
+        !hr_text_skip(&text, " ") || !hr_text_u64(&text, &shareable) || !hr_text_skip(&text, " ") ||
+        pages > UINT64_MAX / page)
+        return -EBADMSG;
+    /* They are counted one after the other. */
+    if (shareable > pages)
+        shareable = pages;
+    *resident = (struct hr_process_resident){pages * page, shareable * page};
+    return 0;
+}
+
+int hr_process_read_resident(const struct hr_process *process, struct hr_process_resident *resident)
 {
     char text[256];
     size_t length;
-    uint64_t size, resident;
 
     int fd = hr_process_openat(process, "statm", O_RDONLY);
     int status = hr_text_read_and_close(fd, text, sizeof(text), &length);
-    if (status < 0)
-        return status;
-    struct hr_text rest = {text, length};
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    if (!hr_text_u64(&rest, &size) || !hr_text_skip(&rest, " ") || !hr_text_u64(&rest, &resident) ||
-        !hr_text_skip(&rest, " ") || resident > UINT64_MAX / page)
-        return -EBADMSG;
-    *rss_bytes = resident * page;
-    return 0;
+    return status < 0 ? status : parse_statm((struct hr_text){text, length}, resident);
+}
+
+int hr_process_read_rss(const struct hr_process *process, uint64_t *rss_bytes)
+{
+    struct hr_process_resident resident;
+
+    int status = hr_process_read_resident(process, &resident);
+    if (status == 0)
+        *rss_bytes = resident.bytes;
+    return status;
 }
 
 /*

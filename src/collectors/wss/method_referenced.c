@@ -20,9 +20,11 @@
 #include "base/descriptor.h"
 #include "headroom/capability.h"
 #include "headroom/clock.h"
+#include "memory/charge.h"
 #include "memory/smaps.h"
 #include "process/probe.h"
 #include "wss/method.h"
+#include "wss/touched.h"
 
 /* Clearing takes longer than reading: up to 1.6 times was measured, with 2 GiB in 4 KiB pages. */
 #define CLEAR_PER_READ 2
@@ -240,9 +242,43 @@ static int referenced_begin(void *state, const struct hr_wss_subject *subject, u
 
 /* --- Counting ------------------------------------------------------------- */
 
+/* What a reading adds up. */
+struct reading {
+    struct hr_wss_touched touched;
+    struct hr_smaps sums; /* of the process that is being read */
+    bool is_shared;       /* there are several processes, which may have memory in common */
+};
+
+static int add_mapping(const struct hr_smaps_mapping *mapping, void *context)
+{
+    struct reading *reading = context;
+    struct hr_smaps *sums = &reading->sums;
+
+    sums->has_rss = true;
+    sums->has_pss = sums->has_pss || mapping->sums.has_pss;
+    sums->has_referenced = sums->has_referenced || mapping->sums.has_referenced;
+    sums->rss_bytes += mapping->sums.rss_bytes;
+    sums->pss_bytes += mapping->sums.pss_bytes;
+    sums->referenced_bytes += mapping->sums.referenced_bytes;
+    return hr_wss_touched_add(&reading->touched, mapping);
+}
+
+/* One process is read as a whole, which costs less. */
+static int read_process(struct reading *reading, const struct hr_process *process)
+{
+    reading->sums = (struct hr_smaps){0};
+    int status = reading->is_shared ? hr_smaps_read_mappings(process, add_mapping, reading) : 1;
+
+    if (status != 1 && status != -ENOENT)
+        return status;
+    status = hr_smaps_read(process, &reading->sums);
+    if (status == 0)
+        reading->touched.own_bytes += reading->sums.referenced_bytes;
+    return status;
+}
+
 static void add_sums(struct hr_wss_sample *sample, const struct hr_smaps *sums)
 {
-    sample->referenced_bytes += sums->referenced_bytes;
     sample->rss_bytes += sums->rss_bytes;
     sample->pss_bytes += sums->pss_bytes;
     sample->has_rss = true;
@@ -251,14 +287,13 @@ static void add_sums(struct hr_wss_sample *sample, const struct hr_smaps *sums)
 }
 
 /* A process counts only if it was marked. */
-static int count_process(const struct scan *scan, const struct hr_process *process,
-                         struct hr_wss_sample *sample)
+static int count_process(struct reading *reading, const struct scan *scan,
+                         const struct hr_process *process, struct hr_wss_sample *sample)
 {
-    struct hr_smaps sums;
+    uint64_t rss_bytes;
 
-    int status = hr_smaps_read(process, &sums);
-    if (status == 0 && !sums.has_referenced)
-        return -ENOENT;
+    int status =
+        scan->is_marked ? read_process(reading, process) : hr_process_read_rss(process, &rss_bytes);
     if (status == -ESRCH) {
         sample->ended_count++;
         return 0;
@@ -267,27 +302,48 @@ static int count_process(const struct scan *scan, const struct hr_process *proce
         sample->left_count++;
         return 0;
     }
+    if (status == 0 && !reading->sums.has_referenced)
+        return -ENOENT;
     if (status == 0)
-        add_sums(sample, &sums);
+        add_sums(sample, &reading->sums);
     return status;
+}
+
+static int count_processes(const struct referenced *referenced,
+                           const struct hr_process_list *processes, struct reading *reading,
+                           struct hr_wss_sample *sample)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < processes->count && status == 0; i++)
+        status = count_process(reading, &referenced->scans[i], &processes->items[i], sample);
+    return status;
+}
+
+/* Without the memory controller nothing is known about the group's memory. */
+static uint64_t limit_to_charge(const struct hr_wss_subject *subject, uint64_t bytes)
+{
+    const uint64_t charge_bytes =
+        subject->scope == HR_WSS_CGROUP ? hr_charge_read(subject->cgroup_dirfd) : 0;
+
+    return charge_bytes > 0 && bytes > charge_bytes ? charge_bytes : bytes;
 }
 
 static int referenced_read(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
                            struct hr_wss_sample *sample, struct hr_reason *reason)
 {
-    const struct hr_process_list *processes = subject->processes;
-    struct referenced *referenced = state;
+    struct reading reading = {.is_shared = subject->processes->count > 1};
 
     (void)window_ns;
-    for (size_t i = 0; i < processes->count; i++) {
-        int status = count_process(&referenced->scans[i], &processes->items[i], sample);
-        if (status == -ENOENT)
-            return hr_reason_set(reason, status,
-                                 "smaps has no line Referenced: the kernel needs "
-                                 "CONFIG_PROC_PAGE_MONITOR=y");
-        if (status < 0)
-            return status;
-    }
+    int status = count_processes(state, subject->processes, &reading, sample);
+    sample->referenced_bytes = limit_to_charge(subject, hr_wss_touched_bytes(&reading.touched));
+    hr_wss_touched_free(&reading.touched);
+    if (status == -ENOENT)
+        return hr_reason_set(reason, status,
+                             "smaps has no line Referenced: the kernel needs "
+                             "CONFIG_PROC_PAGE_MONITOR=y");
+    if (status < 0)
+        return status;
     if (sample->process_count > 0)
         return 0;
     return sample->left_count > 0 ? -EACCES : -ESRCH;

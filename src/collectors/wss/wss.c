@@ -16,6 +16,7 @@
 #include "headroom/clock.h"
 #include "headroom/quantity.h"
 #include "headroom/root.h"
+#include "memory/charge.h"
 #include "memory/lru_gen_table.h"
 #include "wss/choice.h"
 
@@ -266,37 +267,45 @@ static int find_processes(struct hr_wss *wss, struct hr_reason *reason)
     return status < 0 ? explain_processes(wss, status, reason) : 0;
 }
 
-/* What a group is charged for; 0 without the memory controller. */
-static uint64_t read_charge(int cgroup_dirfd)
+/* Memory that processes may share, such as that of files, counts once: the most that one has. */
+static uint64_t add_resident(const struct hr_process_list *processes)
 {
-    char buffer[32];
-    size_t length;
-    uint64_t bytes = 0;
-    int fd = openat(cgroup_dirfd, "memory.current", O_RDONLY | O_CLOEXEC);
+    uint64_t own_bytes = 0, shared_bytes = 0;
+    struct hr_process_resident one;
 
-    if (fd >= 0 && hr_text_read_file(fd, buffer, sizeof(buffer), &length) == 0)
-        hr_text_u64(&(struct hr_text){buffer, length}, &bytes);
-    hr_descriptor_close(&fd);
+    for (size_t i = 0; i < processes->count; i++) {
+        if (hr_process_read_resident(&processes->items[i], &one) < 0)
+            continue;
+        own_bytes += one.bytes - one.shareable_bytes;
+        if (shared_bytes < one.shareable_bytes)
+            shared_bytes = one.shareable_bytes;
+    }
+    return own_bytes + shared_bytes;
+}
+
+/* What limits the memory to walk: of a cgroup, no more than it is charged for, if that is known. */
+static uint64_t find_resident(const struct hr_wss *wss)
+{
+    const bool is_cgroup = wss->target.scope == HR_WSS_CGROUP;
+    const uint64_t charge_bytes = is_cgroup ? hr_charge_read(wss->subject.cgroup_dirfd) : 0;
+    uint64_t bytes = add_resident(&wss->processes);
+
+    if (charge_bytes > 0 && (!wss->ops->wants_processes || bytes > charge_bytes))
+        return charge_bytes;
     return bytes;
 }
 
 static int check_rss(const struct hr_wss *wss, struct hr_reason *reason)
 {
-    uint64_t sum_bytes = 0, rss_bytes;
-
     if (wss->options.max_rss_bytes == 0 || !wss->ops->walks_memory)
         return 0;
-    if (wss->target.scope == HR_WSS_CGROUP && !wss->ops->wants_processes)
-        sum_bytes = read_charge(wss->subject.cgroup_dirfd);
-    for (size_t i = 0; i < wss->processes.count; i++)
-        if (hr_process_read_rss(&wss->processes.items[i], &rss_bytes) == 0)
-            sum_bytes += rss_bytes;
-    if (sum_bytes <= wss->options.max_rss_bytes)
+    const uint64_t bytes = find_resident(wss);
+    if (bytes <= wss->options.max_rss_bytes)
         return 0;
     return hr_reason_set(reason, -EFBIG,
                          "%s are resident, above the limit of %s: raise the limit, or choose "
                          "the %s method",
-                         hr_quantity_bytes((double)sum_bytes).text,
+                         hr_quantity_bytes((double)bytes).text,
                          hr_quantity_bytes((double)wss->options.max_rss_bytes).text,
                          wss->target.scope == HR_WSS_CGROUP ? "lru_gen" : "damon");
 }

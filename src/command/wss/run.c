@@ -113,8 +113,8 @@ static void print_warnings(struct run *run, const struct hr_wss_sample *sample)
 {
     if (sample->process_count > 1 && !run->warned_shared) {
         run->warned_shared = true;
-        print_error(run, "%s of %zu processes: what they share is counted for each",
-                    is_referenced(run) ? "RSS and Ref" : "RSS", sample->process_count);
+        print_error(run, "RSS of %zu processes: what they share is counted for each",
+                    sample->process_count);
     }
     if (sample->left_count > 0 && !run->warned_left) {
         run->warned_left = true;

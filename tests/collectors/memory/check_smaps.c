@@ -146,6 +146,69 @@ START_TEST(reads_a_long_file)
 }
 END_TEST
 
+/* --- Mappings ------------------------------------------------------------- */
+
+static struct hr_smaps_mapping mappings[4];
+static size_t mapping_count;
+
+static int keep(const struct hr_smaps_mapping *mapping, void *context)
+{
+    ck_assert_uint_lt(mapping_count, 4);
+    mappings[mapping_count++] = *mapping;
+    return *(const int *)context;
+}
+
+START_TEST(reads_mappings)
+{
+    int status = 0;
+
+    mapping_count = 0;
+    tree_write(tree, "proc/42/smaps_rollup", ROLLUP);
+    ck_assert_int_eq(hr_smaps_read_mappings(&process, keep, &status), -ENOENT);
+    tree_write(tree, "proc/42/smaps", TWO);
+    ck_assert_int_eq(hr_smaps_read_mappings(&process, keep, &status), 0);
+    ck_assert_uint_eq(mapping_count, 2);
+    ck_assert_uint_eq(mappings[0].start, 0x55a000000000);
+    ck_assert_uint_eq(mappings[0].device, UINT64_C(0xfd) << 32);
+    ck_assert_uint_eq(mappings[0].inode, 42);
+    ck_assert_uint_eq(mappings[0].sums.rss_bytes, 4 * KIB);
+    ck_assert_uint_eq(mappings[0].sums.pss_bytes, KIB);
+    ck_assert(mappings[0].sums.has_referenced);
+    ck_assert_uint_eq(mappings[0].sums.referenced_bytes, 0);
+    ck_assert_uint_eq(mappings[1].start, 0x55a000001000);
+    ck_assert_uint_eq(mappings[1].inode, 0);
+    ck_assert_uint_eq(mappings[1].sums.referenced_bytes, 4 * KIB);
+    status = -ENOMEM;
+    ck_assert_int_eq(hr_smaps_read_mappings(&process, keep, &status), -ENOMEM);
+    ck_assert_uint_eq(mapping_count, 3);
+    tree_write(tree, "proc/42/smaps", "%s", "");
+    ck_assert_int_eq(hr_smaps_read_mappings(&process, keep, &status), -ESRCH);
+}
+END_TEST
+
+static const char *const no_mappings[] = {
+    "Rss: 4 kB\n",
+    "1-2 r--p 0 00:00 0\nRss: 4\n",
+    "1-2 r--p 0 00:00 0",
+    "1-\n",
+    "1-2 r--p\n",
+    "1-2 r-\n-p 0 00:00 0\n",
+    "1-2 r--p 0 00 0\n",
+    "1-2 r--p 0 00:00 x\n",
+    "1-2 r--p 0 00:00 18446744073709551616\n",
+};
+
+START_TEST(refuses_what_is_no_mapping)
+{
+    int status = 0;
+
+    mapping_count = 0;
+    tree_write(tree, "proc/42/smaps", "%s", no_mappings[_i]);
+    ck_assert_int_eq(hr_smaps_read_mappings(&process, keep, &status), -EBADMSG);
+    ck_assert_uint_eq(mapping_count, 0);
+}
+END_TEST
+
 START_TEST(reports_what_is_wrong)
 {
     struct hr_smaps sums = {.rss_bytes = 7};
@@ -175,6 +238,8 @@ int main(void)
     tcase_add_loop_test(tests, refuses_what_it_does_not_understand, 0, COUNT(faulty));
     tcase_add_test(tests, prefers_the_rollup);
     tcase_add_test(tests, reads_a_long_file);
+    tcase_add_test(tests, reads_mappings);
+    tcase_add_loop_test(tests, refuses_what_is_no_mapping, 0, COUNT(no_mappings));
     tcase_add_test(tests, reports_what_is_wrong);
     return run_suite("smaps", tests);
 }

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/wss/check_wss_referenced.c - the referenced method of several processes, in a tree of
+ * files: memory that they share, and that of which their group isn't charged.
+ */
+#include <check.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "headroom/root.h"
+#include "headroom/wss.h"
+#include "support/suite.h"
+#include "support/tree.h"
+#include "wss/touched.h"
+
+#define KIB UINT64_C(1024)
+
+#define BACKENDS 20
+
+static struct tree *tree;
+static struct hr_root *root;
+static struct hr_wss *wss;
+static struct hr_reason reason;
+static struct hr_wss_sample sample;
+
+/* A line of maps, up to the permissions and from there. */
+#define SHARED "7f0000000000-7f0200000000 rw-s 00000000 00:01 4711   /SYSV00000001 (deleted)"
+#define OWN    "55a000000000-55a000100000 rw-p 00000000 00:00 0      [heap]"
+
+#define MAPPING "%s\nSize: 4 kB\nRss: %d kB\nPss: %d kB\nReferenced: %d kB\nVmFlags: rd wr\n"
+
+/* A process with memory of its own, and shared memory, amounts in KiB. */
+static void write_memory(int pid, int rss, int pss, int touched, int own)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "proc/%d/smaps", pid);
+    tree_write(tree, path, MAPPING MAPPING, SHARED, rss, pss, touched, OWN, own, own, own);
+    snprintf(path, sizeof(path), "proc/%d/smaps_rollup", pid);
+    tree_write(tree, path,
+               "1-2 ---p 0 00:00 0 [rollup]\nRss: %d kB\nPss: %d kB\nReferenced: %d kB\n",
+               rss + own, pss + own, touched + own);
+    tree_set_shareable(tree, pid, (uint64_t)(rss + own) * KIB, (uint64_t)rss * KIB);
+}
+
+static void add_process(int pid, const char *name, uint64_t started)
+{
+    char path[64];
+
+    tree_add_process(tree, &(struct tree_process){.pid = pid, .name = name, .started = started});
+    snprintf(path, sizeof(path), "proc/%d/clear_refs", pid);
+    tree_write(tree, path, "%s", "");
+}
+
+static void set_up(void)
+{
+    tree = tree_new();
+    wss = NULL;
+    ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
+    add_process(1, "init", 1);
+    write_memory(1, 4, 4, 4, 4);
+    for (int i = 0; i < BACKENDS; i++)
+        add_process(100 + i, "postgres", 500);
+}
+
+static void tear_down(void)
+{
+    hr_wss_close(wss);
+    hr_root_close(root);
+    tree_free(tree);
+}
+
+static void open_backends(uint64_t max_rss_bytes)
+{
+    const struct hr_wss_options options = {
+        .target = {.scope = HR_WSS_PROCESSES,
+                   .processes = {.by = HR_PROCESS_BY_NAME, .text = "postgres"}},
+        .method = HR_WSS_REFERENCED,
+        .max_rss_bytes = max_rss_bytes,
+    };
+
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+}
+
+static void open_group(void)
+{
+    const struct hr_wss_options options = {
+        .target = {.scope = HR_WSS_CGROUP, .cgroup = "a.slice"},
+        .method = HR_WSS_REFERENCED,
+        .max_rss_bytes = 1 << 30,
+    };
+
+    tree_add_group(tree, "a.slice", false);
+    tree_write(tree, TREE_CGROUPS "/a.slice/cgroup.procs", "100\n101\n");
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+}
+
+static int begin(void)
+{
+    return hr_wss_begin(wss, 1000000000, &reason);
+}
+
+static int read_sample(void)
+{
+    return hr_wss_read(wss, 1000000000, &sample, &reason);
+}
+
+/* --- Adding up ------------------------------------------------------------ */
+
+/* Three processes, each with a mapping: its start, the file's inode and offset, and amounts. */
+static const struct {
+    struct {
+        uint64_t start, inode, offset, rss, pss, touched;
+    } mappings[3];
+    uint64_t sum;
+} sums[] = {
+    {{{0}}, 0},
+    /* private */
+    {{{1, 0, 0, 50, 50, 10}, {2, 0, 0, 50, 50, 20}, {1, 0, 0, 50, 50, 30}}, 60},
+    /* of all three: the same pages; others; some touch nothing */
+    {{{1, 7, 0, 90, 30, 90}, {2, 7, 0, 90, 30, 90}, {3, 7, 0, 90, 30, 90}}, 90},
+    {{{1, 7, 0, 30, 30, 30}, {2, 7, 0, 30, 30, 20}, {3, 7, 0, 30, 30, 10}}, 60},
+    {{{1, 7, 0, 90, 30, 90}, {2, 7, 0, 90, 30, 0}, {3, 7, 0, 90, 30, 0}}, 90},
+    {{{1, 7, 0, 90, 30, 60}, {2, 7, 0, 90, 30, 60}, {3, 7, 0, 90, 30, 60}}, 60},
+    /* shared with others than these three */
+    {{{1, 7, 0, 90, 9, 90}, {2, 7, 0, 90, 9, 40}, {3, 7, 0, 90, 9, 0}}, 90},
+    /* shared in part: 30 of 60 are one's own */
+    {{{1, 7, 0, 60, 40, 60}, {2, 7, 0, 60, 40, 60}, {3, 7, 0, 60, 40, 60}}, 120},
+    /* other files, other parts, and the copy of a process that forked */
+    {{{1, 7, 0, 90, 30, 90}, {1, 8, 0, 90, 30, 80}, {1, 7, 4096, 90, 30, 70}}, 240},
+    {{{1, 0, 0, 90, 30, 90}, {1, 0, 0, 90, 30, 90}, {1, 0, 0, 90, 30, 90}}, 90},
+    {{{1, 0, 0, 90, 30, 90}, {2, 0, 0, 90, 30, 90}, {1, 0, 0, 90, 30, 90}}, 180},
+};
+
+START_TEST(adds_shared_memory_once)
+{
+    struct hr_wss_touched touched = {0};
+
+    for (int i = 0; i < 3; i++) {
+        const struct hr_smaps_mapping mapping = {
+            .start = sums[_i].mappings[i].start,
+            .inode = sums[_i].mappings[i].inode,
+            .offset = sums[_i].mappings[i].offset,
+            .sums = {true, true, true, sums[_i].mappings[i].rss, sums[_i].mappings[i].pss,
+                     sums[_i].mappings[i].touched},
+        };
+        ck_assert_int_eq(hr_wss_touched_add(&touched, &mapping), 0);
+    }
+    ck_assert_uint_eq(hr_wss_touched_bytes(&touched), sums[_i].sum);
+    hr_wss_touched_free(&touched);
+}
+END_TEST
+
+/* More mappings than the table has room for at first. */
+START_TEST(adds_up_many_mappings)
+{
+    struct hr_wss_touched touched = {0};
+    struct hr_smaps_mapping mapping = {.sums = {true, true, true, 40, 10, 20}};
+
+    for (int round = 0; round < 3; round++)
+        for (uint64_t i = 0; i < 5000; i++) {
+            mapping.start = i << 12;
+            mapping.inode = i % 2;
+            mapping.offset = i << 21;
+            ck_assert_int_eq(hr_wss_touched_add(&touched, &mapping), 0);
+        }
+    ck_assert_uint_eq(hr_wss_touched_bytes(&touched), 5000 * 20);
+    hr_wss_touched_free(&touched);
+}
+END_TEST
+
+/* --- Processes ------------------------------------------------------------ */
+
+/* 8 GiB of shared memory, all of which each process touches, and 100 KiB of its own. */
+START_TEST(counts_shared_memory_once)
+{
+    for (int i = 0; i < BACKENDS; i++)
+        write_memory(100 + i, 8 << 20, (8 << 20) / BACKENDS, 8 << 20, 100);
+    open_backends(0);
+    ck_assert_int_eq(begin(), 0);
+    ck_assert_int_eq(read_sample(), 0);
+    ck_assert_uint_eq(sample.process_count, BACKENDS);
+    ck_assert_uint_eq(sample.referenced_bytes, (8 << 20) * KIB + BACKENDS * 100 * KIB);
+    ck_assert_uint_eq(sample.rss_bytes, BACKENDS * ((8 << 20) + 100) * KIB);
+    ck_assert_uint_eq(sample.pss_bytes, BACKENDS * ((8 << 20) / BACKENDS + 100) * KIB);
+    ck_assert(sample.has_rss && sample.has_pss);
+}
+END_TEST
+
+/* One process's own part isn't known: all that it touches is its working set. */
+START_TEST(counts_all_of_a_single_process)
+{
+    for (int i = 1; i < BACKENDS; i++) {
+        char path[32];
+        snprintf(path, sizeof(path), "proc/%d", 100 + i);
+        tree_remove(tree, path);
+    }
+    write_memory(100, 4096, 4096 / BACKENDS, 2048, 100);
+    open_backends(0);
+    ck_assert_int_eq(begin(), 0);
+    ck_assert_int_eq(read_sample(), 0);
+    ck_assert_uint_eq(sample.referenced_bytes, 2148 * KIB);
+}
+END_TEST
+
+START_TEST(counts_shared_memory_once_for_the_limit)
+{
+    for (int i = 0; i < BACKENDS; i++)
+        write_memory(100 + i, 4096, 4096 / BACKENDS, 0, 100);
+    open_backends((4096 + BACKENDS * 100) * KIB);
+    ck_assert_int_eq(begin(), 0);
+    write_memory(100, 4100, 4096 / BACKENDS, 0, 100);
+    ck_assert_int_eq(begin(), -EFBIG);
+}
+END_TEST
+
+/* --- A cgroup ------------------------------------------------------------- */
+
+static const struct {
+    const char *current; /* NULL: there is no such file */
+    uint64_t touched_kib;
+} charges[] = {
+    {NULL, 4096 + 200},         {"1048576\n", 1024}, {"999999999999\n", 4096 + 200},
+    {"nonsense\n", 4096 + 200}, {"0\n", 4096 + 200},
+};
+
+/* What is charged to another group can't be taken away from this one. */
+START_TEST(touches_no_more_than_it_is_charged_for)
+{
+    for (int i = 0; i < 2; i++)
+        write_memory(100 + i, 8192, 4096, 4096, 100);
+    open_group();
+    if (charges[_i].current != NULL)
+        tree_write(tree, TREE_CGROUPS "/a.slice/memory.current", "%s", charges[_i].current);
+    ck_assert_int_eq(begin(), 0);
+    ck_assert_int_eq(read_sample(), 0);
+    ck_assert_uint_eq(sample.referenced_bytes, charges[_i].touched_kib * KIB);
+}
+END_TEST
+
+START_TEST(is_limited_by_what_a_group_is_charged_for)
+{
+    for (int i = 0; i < 2; i++)
+        write_memory(100 + i, 4, 4, 4, 1 << 20);
+    open_group();
+    ck_assert_int_eq(begin(), -EFBIG);
+    tree_write(tree, TREE_CGROUPS "/a.slice/memory.current", "%" PRIu64 "\n", 1024 * 1024 * KIB);
+    ck_assert_int_eq(begin(), 0);
+    tree_write(tree, TREE_CGROUPS "/a.slice/memory.current", "%" PRIu64 "\n",
+               1024 * 1024 * KIB + 1);
+    ck_assert_int_eq(begin(), -EFBIG);
+}
+END_TEST
+
+#define COUNT(array) (int)(sizeof(array) / sizeof(array[0]))
+
+int main(void)
+{
+    TCase *tests = tcase_create("wss_referenced");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_loop_test(tests, adds_shared_memory_once, 0, COUNT(sums));
+    tcase_add_test(tests, adds_up_many_mappings);
+    tcase_add_test(tests, counts_shared_memory_once);
+    tcase_add_test(tests, counts_all_of_a_single_process);
+    tcase_add_test(tests, counts_shared_memory_once_for_the_limit);
+    tcase_add_loop_test(tests, touches_no_more_than_it_is_charged_for, 0, COUNT(charges));
+    tcase_add_test(tests, is_limited_by_what_a_group_is_charged_for);
+    return run_suite("wss_referenced", tests);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/wss/check_wss_several_live.c - known answers of the referenced method of several
+ * processes, on the running kernel: memory that they share, and processes that begin meanwhile.
+ */
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "headroom/root.h"
+#include "headroom/wss.h"
+#include "support/suite.h"
+#include "support/tlb_flushers.h"
+
+#define MIB ((double)(1 << 20))
+
+#define MEMBERS    20
+#define SHARED_MIB 32
+#define PART_MIB   8
+
+/* What a process has of its own at most: its stack, and what it wrote to since fork(2); and how
+ * much of the program and its libraries all touch. */
+#define OWN_MIB     0.3
+#define PROGRAM_MIB 2
+
+static struct hr_root *root;
+static struct hr_wss *wss;
+static struct hr_reason reason;
+static struct hr_wss_sample sample;
+static struct member {
+    pid_t pid;
+    int orders,
+        answers; /* it touches its memory once for each byte in the first pipe, and answers */
+} members[MEMBERS];
+static char name[16];
+
+static void set_up(void)
+{
+    wss = NULL;
+    memset(members, 0, sizeof(members));
+    snprintf(name, sizeof(name), "hrm%d", (int)getpid());
+    ck_assert_int_eq(hr_root_open("/", &root), 0);
+}
+
+static void end_member(int index)
+{
+    struct member *member = &members[index];
+
+    if (member->pid <= 0)
+        return;
+    kill(member->pid, SIGKILL);
+    waitpid(member->pid, NULL, 0);
+    close(member->orders);
+    close(member->answers);
+    member->pid = 0;
+}
+
+static void tear_down(void)
+{
+    for (int i = 0; i < MEMBERS; i++)
+        end_member(i);
+    hr_wss_close(wss);
+    hr_root_close(root);
+}
+
+static void pause_ms(long milliseconds)
+{
+    struct timespec wait = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+
+    nanosleep(&wait, NULL);
+}
+
+static char *map_memory(size_t mib, int flags)
+{
+    char *memory = mmap(NULL, mib << 20, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        exit(1);
+    madvise(memory, mib << 20, MADV_NOHUGEPAGE);
+    return memory;
+}
+
+static void touch(volatile char *memory, size_t mib)
+{
+    for (size_t i = 0; i < mib << 20; i += 4096)
+        memory[i] = 1;
+}
+
+static void be_member(volatile char *memory, size_t mib, int orders, int answers)
+{
+    char byte = 0;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, name);
+    do
+        touch(memory, mib);
+    while (write(answers, &byte, 1) == 1 && read(orders, &byte, 1) == 1);
+    _exit(1);
+}
+
+static void await_answer(const struct member *member)
+{
+    char byte;
+
+    ck_assert_int_eq(read(member->answers, &byte, 1), 1);
+}
+
+/* Starts a process, and waits until it has touched all of its memory. @param memory  NULL: that of
+ * its own. */
+static void start_member(int index, char *memory, size_t mib)
+{
+    int orders[2], answers[2];
+
+    ck_assert_int_eq(pipe(orders) | pipe(answers), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(orders[1]);
+        be_member(memory != NULL ? memory : map_memory(mib, MAP_PRIVATE), mib, orders[0],
+                  answers[1]);
+    }
+    close(orders[0]);
+    close(answers[1]);
+    members[index] = (struct member){pid, orders[1], answers[0]};
+    await_answer(&members[index]);
+}
+
+static void touch_again(void)
+{
+    for (int i = 0; i < MEMBERS; i++)
+        if (members[i].pid > 0)
+            ck_assert_int_eq(write(members[i].orders, "", 1), 1);
+    for (int i = 0; i < MEMBERS; i++)
+        if (members[i].pid > 0)
+            await_answer(&members[i]);
+}
+
+static void open_members(void)
+{
+    struct hr_wss_options options = {
+        .target = {.scope = HR_WSS_PROCESSES,
+                   .processes = {.by = HR_PROCESS_BY_NAME, .text = name}},
+        .method = HR_WSS_REFERENCED,
+    };
+
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+}
+
+static void begin(void)
+{
+    ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), 0);
+}
+
+/* A page that is in a TLB is touched without a trace: so they do it again. */
+static double read_mib(double expected_mib)
+{
+    double seen_mib = 0;
+
+    for (int i = 0; i < 50 && seen_mib < expected_mib; i++) {
+        touch_again();
+        pause_ms(20);
+        ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), 0);
+        seen_mib = (double)sample.referenced_bytes / MIB;
+    }
+    return seen_mib;
+}
+
+/* --- Memory that they share ----------------------------------------------- */
+
+START_TEST(counts_shared_memory_once)
+{
+    char *shared = map_memory(SHARED_MIB, MAP_SHARED);
+
+    for (int i = 0; i < MEMBERS; i++)
+        start_member(i, shared, SHARED_MIB);
+    open_members();
+    begin();
+    double seen_mib = read_mib(SHARED_MIB);
+    ck_assert_uint_eq(sample.process_count, MEMBERS);
+    ck_assert_double_ge(seen_mib, SHARED_MIB);
+    ck_assert_double_le(seen_mib, SHARED_MIB + PROGRAM_MIB + MEMBERS * OWN_MIB);
+    ck_assert_double_ge((double)sample.rss_bytes / MIB, MEMBERS * SHARED_MIB);
+}
+END_TEST
+
+/* Each has mapped what it touches itself: nothing is shared, though all have the same memory. */
+START_TEST(counts_parts_of_shared_memory)
+{
+    char *shared = map_memory(PART_MIB * MEMBERS, MAP_SHARED);
+
+    for (size_t i = 0; i < MEMBERS; i++)
+        start_member((int)i, shared + (i * PART_MIB << 20), PART_MIB);
+    open_members();
+    begin();
+    double seen_mib = read_mib(PART_MIB * MEMBERS);
+    ck_assert_double_ge(seen_mib, PART_MIB * MEMBERS);
+    ck_assert_double_le(seen_mib, PART_MIB * MEMBERS + PROGRAM_MIB + MEMBERS * OWN_MIB);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("wss_several_live");
+
+    if (access("/proc/self/clear_refs", W_OK) < 0) {
+        puts("1..0 # SKIP this kernel has no /proc/PID/clear_refs");
+        return 0;
+    }
+    start_tlb_flushers();
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, counts_shared_memory_once);
+    tcase_add_test(tests, counts_parts_of_shared_memory);
+    return run_suite("wss_several_live", tests);
+}
