@@ -115,10 +115,12 @@ struct hr_wss_sample {
     uint64_t window_ns;
     /** How long scanning took: this reading and, in the first one, the beginning. */
     uint64_t scan_ns;
-    size_t process_count; /**< measured processes; 0 where the method measures no processes */
-    size_t ended_count;   /**< processes that ended since the beginning: what they touched isn't in
-                               the sum */
-    size_t left_count;    /**< processes that can't be measured, such as for lack of permission */
+    /** Measured processes; 0 where the method measures no processes. Those of the target that began
+     * since are among them, but with damon. */
+    size_t process_count;
+    size_t ended_count; /**< processes that ended since the beginning: what they touched isn't in
+                             the sum */
+    size_t left_count;  /**< processes that can't be measured, such as for lack of permission */
 };
 
 /** The method's name as users write it: "referenced", "idle", "lru_gen", "damon", "auto". */

@@ -248,13 +248,28 @@ static int finish_list(struct hr_process_list *list, int status)
     return list->zombies > 0 ? -ECHILD : -ESRCH;
 }
 
+static int compare_to_pid(const void *pid, const void *process)
+{
+    const pid_t a = *(const pid_t *)pid, b = ((const struct hr_process *)process)->pid;
+
+    return (a > b) - (a < b);
+}
+
+static bool is_in(const struct hr_process_list *known, pid_t pid)
+{
+    return known != NULL && known->count > 0 &&
+           bsearch(&pid, known->items, known->count, sizeof(*known->items), compare_to_pid) != NULL;
+}
+
+/* Adds those that aren't in `known`, which may be NULL. */
 static int add_tasks(const struct hr_root *root, const struct hr_task_list *tasks,
-                     struct hr_process_list *list)
+                     const struct hr_process_list *known, struct hr_process_list *list)
 {
     int status = 0;
 
     for (size_t i = 0; i < tasks->count && status == 0; i++)
-        status = add_process(root, tasks->ids[i], list);
+        if (!is_in(known, tasks->ids[i]))
+            status = add_process(root, tasks->ids[i], list);
     return status;
 }
 
@@ -293,7 +308,8 @@ static void drop_renamed(const char *name, struct hr_process_list *list)
     list->count = kept;
 }
 
-static int find_by_name(const struct hr_root *root, const char *name, struct hr_process_list *list)
+static int find_by_name(const struct hr_root *root, const char *name,
+                        const struct hr_process_list *known, struct hr_process_list *list)
 {
     struct hr_task_list tasks = {0};
     size_t kept = 0;
@@ -302,10 +318,10 @@ static int find_by_name(const struct hr_root *root, const char *name, struct hr_
     if (status < 0)
         return status;
     for (size_t i = 0; i < tasks.count; i++)
-        if (has_name(root, tasks.ids[i], name))
+        if (!is_in(known, tasks.ids[i]) && has_name(root, tasks.ids[i], name))
             tasks.ids[kept++] = tasks.ids[i];
     tasks.count = kept;
-    status = add_tasks(root, &tasks, list);
+    status = add_tasks(root, &tasks, NULL, list);
     hr_task_list_free(&tasks);
     drop_renamed(name, list);
     return status;
@@ -348,21 +364,37 @@ int hr_process_list_find(const struct hr_root *root, const struct hr_process_cho
 
     hr_process_list_release(list);
     if (choice->by == HR_PROCESS_BY_NAME)
-        return finish_list(list, find_by_name(root, choice->text, list));
+        return finish_list(list, find_by_name(root, choice->text, NULL, list));
     if (choice->by == HR_PROCESS_BY_FILE)
         status = read_pid_file(root, choice->text, &pid);
     return finish_list(list, status < 0 ? status : add_process(root, pid, list));
 }
 
-int hr_process_list_find_in_cgroup(const struct hr_root *root, int dirfd,
-                                   struct hr_process_list *list)
+int hr_process_list_find_others(const struct hr_root *root, const struct hr_process_choice *choice,
+                                const struct hr_process_list *known, struct hr_process_list *list)
+{
+    hr_process_list_release(list);
+    return finish_list(list, choice->by == HR_PROCESS_BY_NAME
+                                 ? find_by_name(root, choice->text, known, list)
+                                 : -EINVAL);
+}
+
+int hr_process_list_find_others_in_cgroup(const struct hr_root *root, int dirfd,
+                                          const struct hr_process_list *known,
+                                          struct hr_process_list *list)
 {
     struct hr_task_list tasks = {0};
 
     hr_process_list_release(list);
     int status = hr_task_list_read_group(dirfd, SIZE_MAX, &tasks);
     if (status == 0)
-        status = tasks.of_threads ? -EOPNOTSUPP : add_tasks(root, &tasks, list);
+        status = tasks.of_threads ? -EOPNOTSUPP : add_tasks(root, &tasks, known, list);
     hr_task_list_free(&tasks);
     return finish_list(list, status);
+}
+
+int hr_process_list_find_in_cgroup(const struct hr_root *root, int dirfd,
+                                   struct hr_process_list *list)
+{
+    return hr_process_list_find_others_in_cgroup(root, dirfd, NULL, list);
 }

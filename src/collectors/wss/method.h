@@ -20,6 +20,8 @@ struct hr_wss_subject {
     enum hr_wss_scope scope;
     /** PROCESSES, and CGROUP if the method wants its processes: those found at the beginning. */
     const struct hr_process_list *processes;
+    /** If the method counts them: processes of these that began since; found for each read(). */
+    const struct hr_process_list *newcomers;
     int cgroup_dirfd;        /**< CGROUP: its directory in cgroup2, open from beginning to end */
     const char *cgroup_path; /**< CGROUP: its path below the mount, as in lru_gen: "/a/b" */
     bool aging;
@@ -33,6 +35,7 @@ struct hr_wss_ops {
     enum hr_wss_method method;
     bool scopes[HR_WSS_SCOPE_COUNT]; /**< those it supports */
     bool wants_processes;            /**< of a cgroup, too */
+    bool counts_newcomers;           /**< see wss/newcomers.h; it can't where it has to mark them */
     bool walks_memory;               /**< at a cost that grows with it: max_rss_bytes applies */
     bool needs_no_rights; /**< for the user's own processes: it may work even if the probe fails
                                for lack of permission */

@@ -396,14 +396,16 @@ static int find_pages(const struct idle *idle, const struct hr_wss_subject *subj
                       const struct scan *scan, struct hr_page_set *pages,
                       struct hr_wss_sample *sample)
 {
-    const struct hr_process_list *processes = subject->processes;
+    const struct hr_process_list *processes = subject->processes, *newcomers = subject->newcomers;
     int status = 0;
 
     for (size_t i = 0; i < processes->count && status == 0; i++)
         status =
             find_pages_of_process(&processes->items[i], idle->outcomes[i], scan, pages, sample);
-    if (status == 0)
+    if (status == 0 && subject->scope == HR_WSS_CGROUP)
         status = find_pages_of_newcomers(subject, scan, pages, sample);
+    for (size_t i = 0; subject->scope != HR_WSS_CGROUP && i < newcomers->count && status == 0; i++)
+        status = find_pages_of_process(&newcomers->items[i], 0, scan, pages, sample);
     if (status < 0 || sample->process_count > 0)
         return status;
     return sample->ended_count > 0 ? -ESRCH : -EACCES;
@@ -441,6 +443,7 @@ const struct hr_wss_ops hr_wss_idle_ops = {
     .method = HR_WSS_IDLE,
     .scopes = {[HR_WSS_PROCESSES] = true, [HR_WSS_CGROUP] = true},
     .wants_processes = true,
+    .counts_newcomers = true,
     .walks_memory = true,
     .probe = hr_idle_probe,
     .open = idle_open,

@@ -286,19 +286,18 @@ static void add_sums(struct hr_wss_sample *sample, const struct hr_smaps *sums)
     sample->process_count++;
 }
 
-/* A process counts only if it was marked. */
-static int count_process(struct reading *reading, const struct scan *scan,
-                         const struct hr_process *process, struct hr_wss_sample *sample)
+/* A process counts only if it was marked, or is a newcomer. */
+static int count_process(struct reading *reading, bool counts, const struct hr_process *process,
+                         struct hr_wss_sample *sample)
 {
     uint64_t rss_bytes;
 
-    int status =
-        scan->is_marked ? read_process(reading, process) : hr_process_read_rss(process, &rss_bytes);
+    int status = counts ? read_process(reading, process) : hr_process_read_rss(process, &rss_bytes);
     if (status == -ESRCH) {
         sample->ended_count++;
         return 0;
     }
-    if (hr_wss_is_of_one_process(status) || (status == 0 && !scan->is_marked)) {
+    if (hr_wss_is_of_one_process(status) || (status == 0 && !counts)) {
         sample->left_count++;
         return 0;
     }
@@ -310,13 +309,17 @@ static int count_process(struct reading *reading, const struct scan *scan,
 }
 
 static int count_processes(const struct referenced *referenced,
-                           const struct hr_process_list *processes, struct reading *reading,
+                           const struct hr_wss_subject *subject, struct reading *reading,
                            struct hr_wss_sample *sample)
 {
+    const struct hr_process_list *processes = subject->processes, *newcomers = subject->newcomers;
     int status = 0;
 
     for (size_t i = 0; i < processes->count && status == 0; i++)
-        status = count_process(reading, &referenced->scans[i], &processes->items[i], sample);
+        status =
+            count_process(reading, referenced->scans[i].is_marked, &processes->items[i], sample);
+    for (size_t i = 0; i < newcomers->count && status == 0; i++)
+        status = count_process(reading, true, &newcomers->items[i], sample);
     return status;
 }
 
@@ -332,10 +335,12 @@ static uint64_t limit_to_charge(const struct hr_wss_subject *subject, uint64_t b
 static int referenced_read(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
                            struct hr_wss_sample *sample, struct hr_reason *reason)
 {
-    struct reading reading = {.is_shared = subject->processes->count > 1};
+    struct reading reading = {
+        .is_shared = subject->processes->count + subject->newcomers->count > 1,
+    };
 
     (void)window_ns;
-    int status = count_processes(state, subject->processes, &reading, sample);
+    int status = count_processes(state, subject, &reading, sample);
     sample->referenced_bytes = limit_to_charge(subject, hr_wss_touched_bytes(&reading.touched));
     hr_wss_touched_free(&reading.touched);
     if (status == -ENOENT)
@@ -353,6 +358,7 @@ const struct hr_wss_ops hr_wss_referenced_ops = {
     .method = HR_WSS_REFERENCED,
     .scopes = {[HR_WSS_PROCESSES] = true, [HR_WSS_CGROUP] = true},
     .wants_processes = true,
+    .counts_newcomers = true,
     .walks_memory = true,
     .needs_no_rights = true,
     .probe = referenced_probe,

@@ -19,6 +19,7 @@
 #include "memory/charge.h"
 #include "memory/lru_gen_table.h"
 #include "wss/choice.h"
+#include "wss/newcomers.h"
 
 /* How often what isn't ready is tried. */
 #define POLL_NS (5 * HR_NS_PER_MS)
@@ -30,7 +31,8 @@ struct hr_wss {
     struct hr_wss_target target;
     char *text, *cgroup_path; /* the target's texts, owned; the latter with a leading slash */
     unsigned too_slow;        /* a bit for each method that can't finish in the time allowed */
-    struct hr_process_list processes;
+    struct hr_process_list processes, newcomers;
+    uint64_t begun_ticks; /* when the former were looked up */
     struct hr_wss_subject subject;
     ino_t cgroup_id;
     bool is_begun;
@@ -103,6 +105,7 @@ static int prepare_target(struct hr_wss *wss, const struct hr_root *root,
         .root = root,
         .scope = options->target.scope,
         .processes = &wss->processes,
+        .newcomers = &wss->newcomers,
         .cgroup_dirfd = -1,
         .aging = options->aging,
         .max_scan_ns = options->max_scan_ns,
@@ -158,6 +161,7 @@ void hr_wss_close(struct hr_wss *wss)
     if (wss->ops != NULL)
         wss->ops->close(wss->state);
     hr_process_list_free(&wss->processes);
+    hr_process_list_free(&wss->newcomers);
     free(wss->text);
     free(wss->cgroup_path);
     free(wss);
@@ -312,14 +316,20 @@ static int check_rss(const struct hr_wss *wss, struct hr_reason *reason)
 
 /* --- Measuring ------------------------------------------------------------ */
 
+static bool has_processes(const struct hr_wss *wss)
+{
+    return wss->target.scope == HR_WSS_PROCESSES ||
+           (wss->target.scope == HR_WSS_CGROUP && wss->ops->wants_processes);
+}
+
 static int find_target(struct hr_wss *wss, struct hr_reason *reason)
 {
     int status = 0;
 
+    wss->begun_ticks = hr_wss_now_ticks();
     if (wss->target.scope == HR_WSS_CGROUP)
         status = open_cgroup(wss, reason);
-    if (status == 0 && (wss->target.scope == HR_WSS_PROCESSES ||
-                        (wss->target.scope == HR_WSS_CGROUP && wss->ops->wants_processes)))
+    if (status == 0 && has_processes(wss))
         status = find_processes(wss, reason);
     return status < 0 ? status : check_rss(wss, reason);
 }
@@ -449,10 +459,14 @@ int hr_wss_try_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample
     int status = end_window(wss, reason);
     if (status == 0)
         status = reopen_cgroup(wss, reason);
+    if (status == 0 && wss->ops->counts_newcomers && has_processes(wss))
+        status =
+            hr_wss_find_newcomers(&wss->subject, &wss->target, wss->begun_ticks, &wss->newcomers);
     uint64_t from = hr_clock_ns();
     if (status == 0)
         status = wss->ops->read(wss->state, &wss->subject, window_ns, &read, reason);
     uint64_t reading_ns = hr_clock_ns() - from;
+    hr_process_list_release(&wss->newcomers);
     if (wss->target.scope == HR_WSS_CGROUP)
         release_cgroup(wss);
     if (status == -EAGAIN)

@@ -263,6 +263,28 @@ START_TEST(counts_pages_of_several_once)
 }
 END_TEST
 
+/* Its pages were touched, but those that it has from fork(2), which are another's, too. */
+START_TEST(counts_pages_of_newcomers)
+{
+    const struct scene one = {
+        "", 0, {{0x10000, PRESENT, 100, 4, PLAIN, PLAIN, ALWAYS, TOUCHED, 100}}};
+    const struct scene other = {
+        "", 0, {{0x10000, PRESENT, 102, 4, PLAIN, PLAIN, ALWAYS, TOUCHED, 102}}};
+
+    place(42, &one, false);
+    open_wss(&(struct hr_wss_target){.processes = {.by = HR_PROCESS_BY_NAME, .text = "mysqld"}}, 0);
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), 0);
+    ck_assert_uint_eq(count_pages(&fake_pages.written), 4);
+    add_process(43, "mysqld");
+    add_maps(43);
+    place(43, &other, false);
+    ck_assert_uint_eq(read_pages(), 2);
+    ck_assert_uint_eq(sample.process_count, 2);
+    fake_pages_set_idle(102, false);
+    ck_assert_uint_eq(read_pages(), 3);
+}
+END_TEST
+
 /* --- Cgroups -------------------------------------------------------------- */
 
 /* What its processes have, and it is charged for. */
@@ -333,6 +355,7 @@ int main(void)
     tcase_add_loop_test(tests, ends_with_the_memory, 0, 2);
     tcase_add_test(tests, adds_up_over_readings);
     tcase_add_test(tests, counts_pages_of_several_once);
+    tcase_add_test(tests, counts_pages_of_newcomers);
     tcase_add_test(tests, counts_pages_of_a_cgroup);
     tcase_add_test(tests, knows_groups_made_since);
     tcase_add_test(tests, wants_the_controller);

@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "headroom/root.h"
 #include "headroom/wss.h"
@@ -254,6 +256,80 @@ START_TEST(is_limited_by_what_a_group_is_charged_for)
 }
 END_TEST
 
+/* --- Newcomers ------------------------------------------------------------ */
+
+/* A process began, another ended, and one that isn't of the target began, too. */
+START_TEST(counts_newcomers)
+{
+    for (int i = 0; i < BACKENDS; i++)
+        write_memory(100 + i, 4096, 4096 / BACKENDS, 0, 4);
+    open_backends(0);
+    ck_assert_int_eq(begin(), 0);
+    add_process(300, "postgres", 600);
+    write_memory(300, 4096, 4096 / BACKENDS, 1024, 2000);
+    add_process(301, "other", 600);
+    write_memory(301, 4, 4, 4, 50000);
+    tree_remove(tree, "proc/100");
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(read_sample(), 0);
+        ck_assert_uint_eq(sample.process_count, BACKENDS);
+        ck_assert_uint_eq(sample.ended_count, 1);
+        ck_assert_uint_eq(sample.referenced_bytes, (1024 + 2000 + (BACKENDS - 1) * 4) * KIB);
+    }
+    tree_remove(tree, "proc/300");
+    ck_assert_int_eq(read_sample(), 0);
+    ck_assert_uint_eq(sample.referenced_bytes, (BACKENDS - 1) * 4 * KIB);
+}
+END_TEST
+
+START_TEST(counts_newcomers_when_all_others_have_ended)
+{
+    char path[32];
+
+    for (int i = 0; i < BACKENDS; i++)
+        write_memory(100 + i, 4, 4, 4, 4);
+    open_backends(0);
+    ck_assert_int_eq(begin(), 0);
+    for (int i = 0; i < BACKENDS; i++) {
+        snprintf(path, sizeof(path), "proc/%d", 100 + i);
+        tree_remove(tree, path);
+    }
+    ck_assert_int_eq(read_sample(), -ESRCH);
+    add_process(300, "postgres", 600);
+    write_memory(300, 4, 4, 4, 1000);
+    ck_assert_int_eq(read_sample(), 0);
+    ck_assert_uint_eq(sample.referenced_bytes, 1004 * KIB);
+}
+END_TEST
+
+static uint64_t now_ticks(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec) /
+           (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* A process that was moved into the group touched what another group is charged for. */
+START_TEST(counts_only_those_that_began_in_the_group)
+{
+    for (int i = 0; i < 2; i++)
+        write_memory(100 + i, 4, 4, 0, 4);
+    open_group();
+    ck_assert_int_eq(begin(), 0);
+    add_process(300, "moved", 600);
+    write_memory(300, 4, 4, 0, 1000);
+    add_process(301, "new", now_ticks());
+    write_memory(301, 4, 4, 0, 500);
+    tree_write(tree, TREE_CGROUPS "/a.slice/cgroup.procs", "100\n101\n300\n301\n");
+    ck_assert_int_eq(read_sample(), 0);
+    ck_assert_uint_eq(sample.process_count, 3);
+    ck_assert_uint_eq(sample.left_count, 0);
+    ck_assert_uint_eq(sample.referenced_bytes, 508 * KIB);
+}
+END_TEST
+
 #define COUNT(array) (int)(sizeof(array) / sizeof(array[0]))
 
 int main(void)
@@ -268,5 +344,8 @@ int main(void)
     tcase_add_test(tests, counts_shared_memory_once_for_the_limit);
     tcase_add_loop_test(tests, touches_no_more_than_it_is_charged_for, 0, COUNT(charges));
     tcase_add_test(tests, is_limited_by_what_a_group_is_charged_for);
+    tcase_add_test(tests, counts_newcomers);
+    tcase_add_test(tests, counts_newcomers_when_all_others_have_ended);
+    tcase_add_test(tests, counts_only_those_that_began_in_the_group);
     return run_suite("wss_referenced", tests);
 }

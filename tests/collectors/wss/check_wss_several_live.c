@@ -205,6 +205,26 @@ START_TEST(counts_parts_of_shared_memory)
 }
 END_TEST
 
+/* --- Newcomers ------------------------------------------------------------ */
+
+/* All of a newcomer's memory was touched, but what it has from fork(2) and left alone. */
+START_TEST(counts_newcomers)
+{
+    char *inherited = map_memory(SHARED_MIB, MAP_PRIVATE);
+
+    touch(inherited, SHARED_MIB);
+    start_member(0, NULL, PART_MIB);
+    open_members();
+    begin();
+    for (int i = 1; i < MEMBERS; i++)
+        start_member(i, NULL, PART_MIB);
+    double seen_mib = read_mib(PART_MIB * MEMBERS);
+    ck_assert_uint_eq(sample.process_count, MEMBERS);
+    ck_assert_double_ge(seen_mib, PART_MIB * MEMBERS);
+    ck_assert_double_le(seen_mib, PART_MIB * MEMBERS + PROGRAM_MIB + MEMBERS * OWN_MIB);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("wss_several_live");
@@ -218,5 +238,6 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, counts_shared_memory_once);
     tcase_add_test(tests, counts_parts_of_shared_memory);
+    tcase_add_test(tests, counts_newcomers);
     return run_suite("wss_several_live", tests);
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wss/newcomers.h - processes of a target that began after its measurement did.
+ *
+ * All that such a process has touched, it touched within the window: the pages it has mapped are
+ * those that it touched, and after fork(2) the kernel marks those of the parent as not accessed.
+ */
+#ifndef HEADROOM_COLLECTORS_WSS_NEWCOMERS_H
+#define HEADROOM_COLLECTORS_WSS_NEWCOMERS_H
+
+#include <stdint.h>
+
+#include "wss/method.h"
+
+/** The time now, as a process's start is counted: in clock ticks since boot. */
+uint64_t hr_wss_now_ticks(void);
+
+/**
+ * Finds the newcomers of several processes, or of a cgroup.
+ *
+ * By name, those are all that had another name at the beginning, or didn't exist. In a cgroup, a
+ * process that began before, and was moved there since, is none: what it touched is charged to the
+ * group it came from.
+ *
+ * @param since_ticks  when the measurement began.
+ * @param newcomers    replaced; may be empty.
+ * @return 0; -ENODEV: the cgroup was removed; -ENOMEM, -EMFILE, …
+ */
+int hr_wss_find_newcomers(const struct hr_wss_subject *subject, const struct hr_wss_target *target,
+                          uint64_t since_ticks, struct hr_process_list *newcomers);
+
+#endif
