@@ -37,8 +37,10 @@ struct hr_lru_gen_generation {
 
 /** The generations of a group on a node. */
 struct hr_lru_gen_list {
-    uint64_t memcg_id;   /**< 0: memory cgroups are off, or the group was removed and its memory
-                              isn't free yet; the kernel accepts no command for such a group */
+    /** 0: memory cgroups are off, or the group was removed and its memory isn't free yet; the
+     * kernel accepts no command for such a group. Since Linux 7.0 it is the cgroup's ID, of a
+     * removed group, too. */
+    uint64_t memcg_id;
     struct hr_text path; /**< the group's, "/a/b", within the text; empty: memory cgroups are off */
     unsigned node;
     size_t count;                                             /**< at least one */

@@ -46,8 +46,9 @@ int hr_lru_gen_file_read(const struct hr_root *root, struct hr_file_text *text);
  * node; up to 6.14 nothing happens if it isn't.
  *
  * @param fd  the file, open for writing.
- * @return 0, whether one was created or not; -EINVAL: there is no such group or node (any more), or
- *         the youngest is older than that; -EEXIST: another program is aging it; -ENOMEM; …
+ * @return 0, whether one was created or not; -EINVAL: there is no such group or node (any more); as
+ *         generations only become younger, no other cause is left; -EEXIST: another program is
+ * aging it; -ENOMEM; …
  */
 int hr_lru_gen_file_age(int fd, uint64_t memcg_id, unsigned node, uint64_t seq);
 

@@ -48,6 +48,7 @@ struct generation {
     uint64_t memcg_id;
     unsigned node;
     bool exists;
+    bool is_gone; /* the kernel has no such group any more, though it still prints it */
     uint64_t seq;
 };
 
@@ -246,6 +247,15 @@ static int append_generation(struct generations *generations, struct generation 
     return 0;
 }
 
+/* Whether a list belongs to a group that was removed: since Linux 7.0 only a command shows it. */
+static bool is_gone(const struct lru_gen *lru_gen, const struct hr_lru_gen_list *list)
+{
+    const struct generation *before = find_generation(&lru_gen->beginning, list);
+    const struct generation *now = find_generation(&lru_gen->wanted, list);
+
+    return is_removed(list) || (before != NULL && before->is_gone) || (now != NULL && now->is_gone);
+}
+
 /* Lists the next generation of each group and node of the target that can be aged. Groups created
  * since time zero need no aging, as all their pages were touched since. */
 static int list_wanted(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
@@ -261,7 +271,8 @@ static int list_wanted(struct lru_gen *lru_gen, const struct hr_wss_subject *sub
         found = found || hr_lru_gen_is_of(list, group_of(subject));
         if (is_removed(list))
             continue;
-        if (only != NULL && find_generation(only, list) == NULL)
+        const struct generation *known = only != NULL ? find_generation(only, list) : NULL;
+        if (only != NULL && (known == NULL || known->is_gone))
             continue;
         if (append_generation(wanted, (struct generation){.memcg_id = list->memcg_id,
                                                           .node = list->node,
@@ -280,8 +291,8 @@ static int write_commands(int fd, const struct generations *wanted, uint64_t max
                           struct walk *walk)
 {
     for (size_t i = 0; i < wanted->count; i++) {
-        const struct generation *generation = &wanted->items[i];
-        if (generation->exists)
+        struct generation *generation = &wanted->items[i];
+        if (generation->exists || generation->is_gone)
             continue;
         if (max_ns > 0 && walk->ns > max_ns)
             return -ETIME;
@@ -290,7 +301,8 @@ static int write_commands(int fd, const struct generations *wanted, uint64_t max
             hr_lru_gen_file_age(fd, generation->memcg_id, generation->node, generation->seq - 1);
         walk->ns += hr_clock_thread_ns() - from;
         walk->commanded += walk->commanded < i + 1; /* retries were counted before */
-        /* The group is gone, or another program came first: reading again shows it. */
+        generation->is_gone = status == -EINVAL;
+        /* Another program may have come first: reading again shows it. */
         if (status < 0 && status != -EINVAL && status != -EEXIST && status != -EINTR)
             return status;
     }
@@ -307,7 +319,7 @@ static int count_missing(const struct lru_gen *lru_gen, const struct hr_wss_subj
 
     while ((list = take_list(&lists, subject)) != NULL) {
         struct generation *generation = find_generation(generations, list);
-        if (generation == NULL || is_removed(list))
+        if (generation == NULL || generation->is_gone || is_removed(list))
             continue;
         generation->exists = hr_lru_gen_youngest(list) >= generation->seq;
         missing += !generation->exists;
@@ -457,7 +469,7 @@ static int sum_since(struct lru_gen *lru_gen, const struct hr_wss_subject *subje
 
     while ((list = take_list(&lists, subject)) != NULL) {
         const struct generation *generation = find_generation(&lru_gen->beginning, list);
-        if (is_removed(list))
+        if (is_gone(lru_gen, list))
             continue;
         if (generation != NULL && hr_lru_gen_youngest(list) > generation->seq + MAX_AGED_WINDOWS)
             return hr_reason_set(reason, -EBUSY,

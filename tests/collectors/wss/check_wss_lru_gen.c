@@ -188,6 +188,7 @@ struct fake_list {
         uint64_t seq;
         bool accessed;
     } blocks[BLOCKS];
+    bool is_removed; /* since Linux 7.0 it still has its number, but commands fail */
 };
 
 static struct {
@@ -221,7 +222,7 @@ static struct fake_list *add_list(uint64_t memcg_id, const char *path, unsigned 
 {
     struct fake_list *list = &kernel.lists[kernel.count++];
 
-    *list = (struct fake_list){memcg_id, path, node, 0, 3, {{3, false}, {3, false}}};
+    *list = (struct fake_list){memcg_id, path, node, 0, 3, {{3, false}, {3, false}}, false};
     for (int i = 0; i < BLOCKS; i++)
         list->blocks[i].seq = 3;
     return list;
@@ -264,7 +265,8 @@ int __wrap_hr_lru_gen_file_read(const struct hr_root *root, struct hr_file_text 
     FILE *stream = open_memstream(&text->start, &text->length);
     for (size_t i = 0; i < kernel.count; i++)
         print(stream, &kernel.lists[i],
-              i == 0 || strcmp(kernel.lists[i].path, kernel.lists[i - 1].path) != 0);
+              i == 0 || kernel.lists[i].memcg_id != kernel.lists[i - 1].memcg_id ||
+                  strcmp(kernel.lists[i].path, kernel.lists[i - 1].path) != 0);
     fclose(stream);
     text->capacity = text->length;
     return 0;
@@ -283,7 +285,7 @@ int __wrap_hr_lru_gen_file_age(int fd, uint64_t memcg_id, unsigned node, uint64_
         struct fake_list *list = &kernel.lists[i];
         if (list->memcg_id != memcg_id || memcg_id == 0 || list->node != node)
             continue;
-        if (seq > list->youngest)
+        if (list->is_removed || seq > list->youngest)
             return -EINVAL;
         if (seq == list->youngest)
             age(list);
@@ -533,6 +535,32 @@ START_TEST(follows_groups_that_come_and_go)
 }
 END_TEST
 
+/* Since Linux 7.0 the text has the number of a removed group, too: only a command shows that it is
+ * gone. */
+START_TEST(knows_removed_groups_by_commands)
+{
+    kernel.on = true;
+    struct fake_list *gone = add_list(7, "/a", 0); /* one of the same name */
+    struct fake_list *group = add_list(20, "/a", 0), *inner = add_list(21, "/a/b", 0);
+    gone->is_removed = true;
+    open_wss("a", true, 0);
+    ck_assert_int_eq(begin(), 0);
+    ck_assert_int_eq(kernel.commands, 3);
+    gone->blocks[0].accessed = group->blocks[0].accessed = inner->blocks[0].accessed = true;
+    age(gone); /* the kernel reclaims it */
+    ck_assert_int_eq(read_window(1000), 0);
+    ck_assert_uint_eq(pages(), 200);
+    ck_assert_int_eq(kernel.commands, 5);
+    inner->is_removed = true; /* what it touched is freed with it */
+    ck_assert_int_eq(read_window(1000), 0);
+    ck_assert_uint_eq(pages(), 100);
+    ck_assert_int_eq(begin(), 0);
+    group->blocks[1].accessed = true;
+    ck_assert_int_eq(read_window(1000), 0);
+    ck_assert_uint_eq(pages(), 100);
+}
+END_TEST
+
 START_TEST(takes_no_longer_than_is_allowed)
 {
     kernel.on = true;
@@ -770,6 +798,7 @@ int main(void)
     tcase_add_test(tests, retries_while_another_process_ages);
     tcase_add_test(tests, reports_that_others_aged_too_often);
     tcase_add_test(tests, follows_groups_that_come_and_go);
+    tcase_add_test(tests, knows_removed_groups_by_commands);
     tcase_add_test(tests, takes_no_longer_than_is_allowed);
     tcase_add_test(tests, may_have_to_wait_for_longer);
     tcase_add_test(tests, does_not_begin_what_will_take_longer_than_allowed);
