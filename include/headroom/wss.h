@@ -120,7 +120,10 @@ struct hr_wss_sample {
     size_t process_count;
     size_t ended_count; /**< processes that ended since the beginning: what they touched isn't in
                              the sum */
-    size_t left_count;  /**< processes that can't be measured, such as for lack of permission */
+    /** With referenced: the file that shows that DAMON is at work, so that huge pages and other
+     * large folios of which one page was touched may count as a whole. NULL: it isn't. */
+    const char *damon_path;
+    size_t left_count; /**< processes that can't be measured, such as for lack of permission */
 };
 
 /** The method's name as users write it: "referenced", "idle", "lru_gen", "damon", "auto". */

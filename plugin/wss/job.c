@@ -281,6 +281,24 @@ static void add_latest_result(struct wss_job *job)
     wss_values_add(job->context->values, &job->latest);
 }
 
+/* It is the machine's, so once for all targets. */
+static void report_damon(struct wss_job *job, const struct hr_wss_sample *sample)
+{
+    struct complaint *complaint = &job->context->beside_damon;
+
+    if (hr_wss_method(job->wss) != HR_WSS_REFERENCED)
+        return;
+    if (sample->damon_path != NULL)
+        complaint_log(complaint, LOG_WARNING, 1,
+                      PLUGIN ": DAMON is at work (%s), and so the referenced method counts huge "
+                             "pages and other large folios as a whole where one page of them was "
+                             "touched: its values may be too high. Switch DAMON off, or choose "
+                             "another method.",
+                      sample->damon_path);
+    else
+        complaint_resolve(complaint, PLUGIN ": DAMON is at work no longer.");
+}
+
 /* Logs the end of an earlier problem, unless the target still backs off because of it. */
 static void report_success(struct wss_job *job, const struct hr_wss_sample *sample)
 {
@@ -337,6 +355,7 @@ static uint64_t read_next_window(struct wss_job *job)
         return handle_failure(job, wss_problems_classify(status, false), &reason);
     if (status == 0) {
         job->scan_ns += sample.scan_ns;
+        report_damon(job, &sample);
         add_result(job, &sample, is_last);
     } else if (is_last) {
         add_latest_result(job);

@@ -26,6 +26,7 @@ struct wss_job_context {
     struct wss_overlap_guard overlap_guard;
     struct wss_problems problems; /**< of cgroups */
     struct hr_wss_shared *shared;
+    struct complaint beside_damon;
     struct wss_values *values;
 };
 

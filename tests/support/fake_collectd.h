@@ -127,6 +127,9 @@ size_t fake_logs(int severity, const char *containing);
 /** One line, as "warning: psi: …"; NULL after the last. */
 const char *fake_log(size_t index);
 
+/** Doesn't keep lines with a text in them: such as depend on the machine. It stays valid. */
+void fake_ignore_logs(const char *containing);
+
 /** Forgets all lines. */
 void fake_forget_logs(void);
 

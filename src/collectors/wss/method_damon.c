@@ -37,6 +37,7 @@
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "memory/damon_sysfs.h"
+#include "memory/damon_user.h"
 #include "wss/method.h"
 
 /* The number of regions, and up to how many processes each has that number. */
@@ -175,8 +176,15 @@ static void remove_abandoned(const struct hr_root *root)
 
 /* --- Obstacles ------------------------------------------------------------ */
 
-static int explain_busy(struct hr_reason *reason)
+static int explain_busy(const struct hr_root *root, struct hr_reason *reason)
 {
+    const struct hr_damon_part *part = hr_damon_find_part(root);
+
+    if (part != NULL)
+        return hr_reason_set(reason, -EBUSY,
+                             "the kernel itself uses DAMON (%s): echo N >%s, or choose another "
+                             "method",
+                             part->name, part->path);
     return hr_reason_set(reason, -EBUSY,
                          "another program uses DAMON (" HR_DAMON_KDAMONDS "/nr_kdamonds isn't 0): "
                          "stop that program, or if none runs: cd " HR_DAMON_KDAMONDS
@@ -225,10 +233,11 @@ static int check_window(const struct damon *damon, uint64_t window_ns, struct hr
     return 0;
 }
 
-static int explain_start(int status, const struct hr_damon_plan *plan, struct hr_reason *reason)
+static int explain_start(const struct hr_root *root, int status, const struct hr_damon_plan *plan,
+                         struct hr_reason *reason)
 {
     if (status == -EBUSY)
-        return explain_busy(reason);
+        return explain_busy(root, reason);
     if (status == -ENOENT)
         return hr_reason_set(reason, status,
                              "DAMON can't monitor that kind of memory: the kernel needs "
@@ -300,7 +309,7 @@ static int start_processes(struct damon *damon, const struct hr_process_list *li
         plan.pid_count = count;
         int status = hr_damon_start(damon->root, &plan);
         if (status < 0)
-            return explain_start(status, &plan, reason);
+            return explain_start(damon->root, status, &plan, reason);
         count = find_living(list, pids, &damon->rss_bytes);
         if (count != before)
             hr_damon_stop(damon->root, damon->tag);
@@ -389,7 +398,7 @@ static int begin_system(struct damon *damon, struct hr_reason *reason)
     plan.max_regions = 2 * region_count;
     status = hr_damon_start(damon->root, &plan);
     free(regions);
-    return status < 0 ? explain_start(status, &plan, reason) : 0;
+    return status < 0 ? explain_start(damon->root, status, &plan, reason) : 0;
 }
 
 /* --- Requirements --------------------------------------------------------- */
@@ -406,8 +415,8 @@ static int damon_probe(const struct hr_root *root, enum hr_wss_scope scope, bool
     int status = fd < 0 ? fd : hr_damon_read_count(root, &count);
     if (status < 0)
         return explain_files(status, reason);
-    if (count > 0 && !is_abandoned(root, &tag))
-        return explain_busy(reason);
+    if ((count > 0 && !is_abandoned(root, &tag)) || hr_damon_find_part(root) != NULL)
+        return explain_busy(root, reason);
     return scope == HR_WSS_SYSTEM ? probe_memory(root, reason) : 0;
 }
 

@@ -21,6 +21,7 @@
 #include "headroom/capability.h"
 #include "headroom/clock.h"
 #include "memory/charge.h"
+#include "memory/damon_user.h"
 #include "memory/smaps.h"
 #include "process/probe.h"
 #include "wss/method.h"
@@ -340,6 +341,7 @@ static int referenced_read(void *state, const struct hr_wss_subject *subject, ui
     };
 
     (void)window_ns;
+    sample->damon_path = hr_damon_find_user(subject->root);
     int status = count_processes(state, subject, &reading, sample);
     sample->referenced_bytes = limit_to_charge(subject, hr_wss_touched_bytes(&reading.touched));
     hr_wss_touched_free(&reading.touched);

@@ -39,7 +39,7 @@ struct run {
     size_t point_count, point_capacity;
     size_t readings, lines, ended;
     uint64_t first_ns, begun_ns; /* when the first measurement, and this one, began */
-    bool warned_shared, warned_left;
+    bool warned_shared, warned_left, warned_damon;
 };
 
 __attribute__((format(printf, 2, 3))) static void print_error(const struct run *run,
@@ -115,6 +115,13 @@ static void print_warnings(struct run *run, const struct hr_wss_sample *sample)
         run->warned_shared = true;
         print_error(run, "RSS of %zu processes: what they share is counted for each",
                     sample->process_count);
+    }
+    if (sample->damon_path != NULL && !run->warned_damon) {
+        run->warned_damon = true;
+        print_error(run,
+                    "DAMON is at work (%s): large folios count as a whole where one page of "
+                    "them was touched, so that Ref may be too high",
+                    sample->damon_path);
     }
     if (sample->left_count > 0 && !run->warned_left) {
         run->warned_left = true;

@@ -480,6 +480,36 @@ START_TEST(leaves_alone_what_others_use)
 }
 END_TEST
 
+static const char *const parts[] = {
+    "/sys/module/damon_stat/parameters/enabled",
+    "/sys/module/damon_reclaim/parameters/enabled",
+    "/sys/module/damon_lru_sort/parameters/enabled",
+};
+
+/* Then nr_kdamonds is 0, but nothing else can be switched on. */
+START_TEST(leaves_alone_what_the_kernel_uses_itself)
+{
+    struct hr_wss_options options = {.target = {.scope = HR_WSS_SYSTEM}, .method = HR_WSS_AUTO};
+
+    open_wss(HR_WSS_PROCESSES);
+    tree_write(tree, parts[_i], "Y\n");
+    ck_assert_int_eq(hr_wss_probe(root, HR_WSS_DAMON, HR_WSS_PROCESSES, &reason), -EBUSY);
+    ck_assert_ptr_nonnull(strstr(reason.text, "echo N >"));
+    ck_assert_ptr_nonnull(strstr(reason.text, parts[_i]));
+    ck_assert_int_eq(begin(1000), -EBUSY);
+    ck_assert_ptr_nonnull(strstr(reason.text, parts[_i]));
+    ck_assert_str_eq(content(KDAMONDS "nr_kdamonds"), "0\n"); /* untouched */
+    hr_wss_close(wss);
+    wss = NULL;
+    tree_write(tree, "sys/kernel/mm/lru_gen/enabled", "0x0007\n");
+    tree_write(tree, "sys/kernel/debug/lru_gen", "%s", "");
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+    ck_assert_int_eq(hr_wss_method(wss), HR_WSS_LRU_GEN);
+    tree_write(tree, parts[_i], "N\n");
+    ck_assert_int_eq(hr_wss_probe(root, HR_WSS_DAMON, HR_WSS_PROCESSES, &reason), 0);
+}
+END_TEST
+
 START_TEST(notices_that_another_process_took_it)
 {
     open_wss(HR_WSS_PROCESSES);
@@ -772,6 +802,7 @@ int main(void)
     tcase_add_test(tests, reports_no_more_than_is_resident);
     tcase_add_test(tests, counts_processes_that_ended);
     tcase_add_test(tests, leaves_alone_what_others_use);
+    tcase_add_loop_test(tests, leaves_alone_what_the_kernel_uses_itself, 0, 3);
     tcase_add_test(tests, notices_that_another_process_took_it);
     tcase_add_test(tests, notices_that_another_process_switched_it_off);
     tcase_add_test(tests, takes_away_what_one_of_ours_left_behind);

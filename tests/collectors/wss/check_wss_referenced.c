@@ -330,6 +330,39 @@ START_TEST(counts_only_those_that_began_in_the_group)
 }
 END_TEST
 
+/* --- DAMON ---------------------------------------------------------------- */
+
+#define KDAMONDS "/sys/kernel/mm/damon/admin/kdamonds"
+#define STAT     "/sys/module/damon_stat/parameters/enabled"
+
+/* While it is at work, large folios count as a whole. */
+START_TEST(notices_damon)
+{
+    write_memory(1, 4, 4, 4, 4);
+    const struct hr_wss_options options = {
+        .target = {.scope = HR_WSS_PROCESSES, .processes = {.by = HR_PROCESS_BY_PID, .pid = 1}},
+        .method = HR_WSS_REFERENCED,
+    };
+
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+    ck_assert_int_eq(begin(), 0);
+    ck_assert_int_eq(read_sample(), 0);
+    ck_assert_ptr_null(sample.damon_path);
+    tree_write(tree, KDAMONDS "/nr_kdamonds", "2\n");
+    tree_write(tree, KDAMONDS "/0/state", "off\n");
+    tree_write(tree, KDAMONDS "/1/state", "off\n");
+    ck_assert_int_eq(read_sample(), 0);
+    ck_assert_ptr_null(sample.damon_path);
+    tree_write(tree, KDAMONDS "/1/state", "on\n");
+    ck_assert_int_eq(read_sample(), 0);
+    ck_assert_str_eq(sample.damon_path, KDAMONDS);
+    tree_write(tree, KDAMONDS "/nr_kdamonds", "0\n");
+    tree_write(tree, STAT, "Y\n");
+    ck_assert_int_eq(read_sample(), 0);
+    ck_assert_str_eq(sample.damon_path, STAT);
+}
+END_TEST
+
 #define COUNT(array) (int)(sizeof(array) / sizeof(array[0]))
 
 int main(void)
@@ -347,5 +380,6 @@ int main(void)
     tcase_add_test(tests, counts_newcomers);
     tcase_add_test(tests, counts_newcomers_when_all_others_have_ended);
     tcase_add_test(tests, counts_only_those_that_began_in_the_group);
+    tcase_add_test(tests, notices_damon);
     return run_suite("wss_referenced", tests);
 }
