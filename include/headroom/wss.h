@@ -151,9 +151,10 @@ int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_
  * checked at each beginning.
  *
  * HR_WSS_AUTO chooses the first method that works and allows the number of windows: for processes
- * idle, referenced, damon; for a cgroup lru_gen if aging is allowed, idle, referenced; for the
- * system lru_gen if aging is allowed, damon, lru_gen. One that turns out to exceed max_scan_ns is
- * replaced by the next: hr_wss_method() changes then.
+ * idle, referenced, damon; for a cgroup lru_gen if aging is allowed, idle, referenced, lru_gen; for
+ * the system lru_gen if aging is allowed, damon, lru_gen. One that turns out to exceed max_scan_ns,
+ * or referenced for processes that run virtual machines, is replaced by the next: hr_wss_method()
+ * changes then.
  *
  * @param root    must outlive the object.
  * @param wss     receives the object; the caller closes it with hr_wss_close().
@@ -189,8 +190,8 @@ bool hr_wss_looks_back(const struct hr_wss *wss);
  * @return 0; -ESRCH, -ECHILD, -ENXIO, -ENOENT, -EBADMSG, -EACCES, -EMFILE of the processes, see
  *         hr_process_list_find(); -ENODEV: there is no such cgroup; -EFBIG: above max_rss_bytes;
  *         -ETIME: would take longer than max_scan_ns, or did; -EBUSY: another program uses the
- *         method; -EINVAL: the method can't measure such a window; -ENOMEM; the error of
- *         check_processes; …
+ *         method; -EINVAL: the method can't measure such a window; -EOPNOTSUPP: it can't
+ *         measure such processes: choose another; -ENOMEM; the error of check_processes; …
  */
 int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason);
 

@@ -36,7 +36,7 @@ struct preference {
     enum { EITHER, IF_AGING, UNLESS_AGING } aging;
 };
 
-#define PREFERENCE_MAX 3
+#define PREFERENCE_MAX 4
 
 static const struct preference preferences[HR_WSS_SCOPE_COUNT][PREFERENCE_MAX] = {
     [HR_WSS_PROCESSES] = {{HR_WSS_IDLE, EITHER},
@@ -44,10 +44,17 @@ static const struct preference preferences[HR_WSS_SCOPE_COUNT][PREFERENCE_MAX] =
                           {HR_WSS_DAMON, EITHER}},
     [HR_WSS_CGROUP] = {{HR_WSS_LRU_GEN, IF_AGING},
                        {HR_WSS_IDLE, EITHER},
-                       {HR_WSS_REFERENCED, EITHER}},
+                       {HR_WSS_REFERENCED, EITHER},
+                       {HR_WSS_LRU_GEN, UNLESS_AGING}},
     [HR_WSS_SYSTEM] = {{HR_WSS_LRU_GEN, IF_AGING},
                        {HR_WSS_DAMON, EITHER},
                        {HR_WSS_LRU_GEN, UNLESS_AGING}},
+};
+
+static const size_t preference_counts[HR_WSS_SCOPE_COUNT] = {
+    [HR_WSS_PROCESSES] = 3,
+    [HR_WSS_CGROUP] = 4,
+    [HR_WSS_SYSTEM] = 3,
 };
 
 const struct hr_wss_ops *hr_wss_ops_of(enum hr_wss_method method)
@@ -188,7 +195,7 @@ int hr_wss_choose_method(const struct hr_root *root, const struct hr_wss_options
 {
     struct hr_reason all = {0}, one;
 
-    for (size_t i = 0; i < PREFERENCE_MAX; i++) {
+    for (size_t i = 0; i < preference_counts[options->target.scope]; i++) {
         const struct preference *next = &preferences[options->target.scope][i];
         if ((next->aging != EITHER && options->aging != (next->aging == IF_AGING)) ||
             (excluded & 1u << next->method) != 0)

@@ -24,6 +24,7 @@
 #include "memory/damon_user.h"
 #include "memory/smaps.h"
 #include "process/probe.h"
+#include "wss/guests.h"
 #include "wss/method.h"
 #include "wss/touched.h"
 
@@ -223,7 +224,9 @@ static int referenced_begin(void *state, const struct hr_wss_subject *subject, u
     int last = 0;
 
     (void)window_ns;
-    int status = set_processes(referenced, processes);
+    int status = hr_wss_refuse_guests(subject->root, subject->scope, processes, reason);
+    if (status == 0)
+        status = set_processes(referenced, processes);
     for (size_t i = 0; i < processes->count && status == 0; i++) {
         status =
             check_time(&referenced->scans[i], &processes->items[i], subject->max_scan_ns, reason);

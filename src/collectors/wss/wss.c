@@ -365,7 +365,8 @@ static int begin_with_method(struct hr_wss *wss, uint64_t window_ns, struct hr_r
     return hr_wss_fill_in_reason(reason, status);
 }
 
-/* HR_WSS_AUTO takes the next method that works for one that can't finish in time. @return whether
+/* HR_WSS_AUTO takes the next method that works for one that can't finish in time, or
+ * measure such processes. @return whether
  * there is one. */
 static bool replace_method(struct hr_wss *wss)
 {
@@ -391,7 +392,8 @@ int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reaso
     struct hr_reason why = {0}, replaced = {0};
     int status;
 
-    while ((status = begin_with_method(wss, window_ns, &why)) == -ETIME && replace_method(wss))
+    while ((status = begin_with_method(wss, window_ns, &why)) < 0 &&
+           (status == -ETIME || status == -EOPNOTSUPP) && replace_method(wss))
         replaced = why;
     if (reason != NULL)
         *reason = status < 0 ? why : replaced;

@@ -330,6 +330,81 @@ START_TEST(counts_only_those_that_began_in_the_group)
 }
 END_TEST
 
+/* --- Virtual machines ----------------------------------------------------- */
+
+static void add_link(int pid, int fd, const char *target)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "proc/%d/fd", pid);
+    tree_add_directory(tree, path);
+    snprintf(path, sizeof(path), "%s/proc/%d/fd/%d", tree_path(tree), pid, fd);
+    ck_assert_int_eq(symlink(target, path), 0);
+}
+
+static const struct {
+    const char *first, *second; /* what its descriptors are */
+    bool has_kvm;
+    int status;
+} guests[] = {
+    {"/dev/null", "anon_inode:kvm-vm", true, -EOPNOTSUPP},
+    {"anon_inode:kvm-vm", "socket:[1]", true, -EOPNOTSUPP},
+    {"/dev/kvm", "anon_inode:kvm-vcpu:0", true, 0},
+    {"anon_inode:kvm-vm2", "anon_inode:kvm-v", true, 0},
+    {"anon_inode:kvm-vm", "anon_inode:kvm-vm", false, 0}, /* never looked at */
+};
+
+START_TEST(refuses_virtual_machines)
+{
+    for (int i = 0; i < BACKENDS; i++)
+        write_memory(100 + i, 4, 4, 4, 4);
+    if (guests[_i].has_kvm)
+        tree_add_directory(tree, "sys/module/kvm");
+    open_backends(0);
+    ck_assert_int_eq(begin(), 0);
+    add_link(107, 3, guests[_i].first);
+    add_link(107, 4, guests[_i].second);
+    ck_assert_int_eq(begin(), guests[_i].status);
+    if (guests[_i].status == 0)
+        return;
+    ck_assert_ptr_nonnull(strstr(reason.text, "postgres[107] runs a virtual machine"));
+    ck_assert_ptr_nonnull(strstr(reason.text, "choose idle or damon"));
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    enum hr_wss_scope scope;
+    enum hr_wss_method takes;
+} machines[] = {
+    {"postgres", HR_WSS_PROCESSES, HR_WSS_DAMON},
+    {"init", HR_WSS_PROCESSES, HR_WSS_REFERENCED},
+    {"nothing", HR_WSS_PROCESSES, HR_WSS_REFERENCED},
+    {"", HR_WSS_CGROUP, HR_WSS_LRU_GEN},
+};
+
+START_TEST(takes_another_method_for_virtual_machines)
+{
+    struct hr_wss_options options = {
+        .target = {.scope = machines[_i].scope,
+                   .processes = {.by = HR_PROCESS_BY_NAME, .text = machines[_i].name},
+                   .cgroup = "a.slice"},
+        .method = HR_WSS_AUTO,
+    };
+
+    tree_add_group(tree, "a.slice", false);
+    tree_write(tree, TREE_CGROUPS "/a.slice/cgroup.procs", "100\n");
+    tree_write(tree, "sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds", "0\n");
+    tree_write(tree, "sys/kernel/mm/lru_gen/enabled", "0x0007\n");
+    tree_write(tree, "sys/kernel/debug/lru_gen", "%s", "");
+    tree_add_directory(tree, "sys/module/kvm");
+    add_link(100, 3, "anon_inode:kvm-vm");
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+    begin();
+    ck_assert_int_eq(hr_wss_method(wss), machines[_i].takes);
+}
+END_TEST
+
 /* --- DAMON ---------------------------------------------------------------- */
 
 #define KDAMONDS "/sys/kernel/mm/damon/admin/kdamonds"
@@ -380,6 +455,8 @@ int main(void)
     tcase_add_test(tests, counts_newcomers);
     tcase_add_test(tests, counts_newcomers_when_all_others_have_ended);
     tcase_add_test(tests, counts_only_those_that_began_in_the_group);
+    tcase_add_loop_test(tests, refuses_virtual_machines, 0, COUNT(guests));
+    tcase_add_loop_test(tests, takes_another_method_for_virtual_machines, 0, COUNT(machines));
     tcase_add_test(tests, notices_damon);
     return run_suite("wss_referenced", tests);
 }
