@@ -39,6 +39,8 @@ struct hr_process_choice {
 struct hr_process {
     const struct hr_root *root; /**< has its /proc */
     pid_t pid;
+    pid_t
+        tid; /**< the thread whose files are read: the first one, or one that lives if that ended */
     uint64_t started_ticks;          /**< since boot; see proc(5), stat, field 22 */
     char name[HR_PROCESS_NAME_SIZE]; /**< when it was found */
     int dirfd; /**< its directory, kept open; -1 where descriptors are short */

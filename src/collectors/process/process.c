@@ -38,36 +38,75 @@ static int read_stat(int dirfd, struct hr_process_stat *stat)
     return map_missing_process(hr_process_stat_read_and_close(fd < 0 ? -errno : fd, stat));
 }
 
+static bool is_living_thread(const struct hr_root *root, pid_t tid)
+{
+    struct hr_process_stat stat;
+    int dirfd = open_directory(root, tid); /* it is there, though it isn't listed */
+
+    if (dirfd < 0)
+        return false;
+    int status = read_stat(dirfd, &stat);
+    hr_descriptor_close(&dirfd);
+    return status == 0 && !stat.is_exiting && !stat.is_zombie;
+}
+
+/* A process whose first thread has ended is a zombie, but the others go on, with its memory: any of
+ * them stands for it. @return -ECHILD: there is none. */
+static int find_living_thread(const struct hr_root *root, pid_t pid, pid_t *tid)
+{
+    struct hr_task_list threads = {0};
+    int status = -ECHILD;
+
+    if (hr_task_list_read_threads(root, pid, &threads) < 0)
+        return -ECHILD;
+    for (size_t i = 0; i < threads.count && status < 0; i++)
+        if (threads.ids[i] != pid && is_living_thread(root, threads.ids[i])) {
+            *tid = threads.ids[i];
+            status = 0;
+        }
+    hr_task_list_free(&threads);
+    return status;
+}
+
 /* Fills in all members but the descriptor. */
 static int read_process(const struct hr_root *root, pid_t pid, int dirfd,
                         struct hr_process *process)
 {
     struct hr_process_stat stat;
+    pid_t tid = pid;
 
     int status = read_stat(dirfd, &stat);
+    if (status == 0 && stat.is_zombie)
+        status = find_living_thread(root, pid, &tid);
     if (status < 0)
         return status;
-    if (stat.is_zombie)
-        return -ECHILD;
     if (stat.is_kernel_thread)
         return -ENXIO;
     *process = (struct hr_process){
-        .root = root, .pid = pid, .started_ticks = stat.started_ticks, .dirfd = -1};
+        .root = root, .pid = pid, .tid = tid, .started_ticks = stat.started_ticks, .dirfd = -1};
     memcpy(process->name, stat.name, sizeof(process->name));
     return 0;
 }
 
 int hr_process_open(const struct hr_root *root, pid_t pid, struct hr_process *process)
 {
+    struct hr_process read;
     int dirfd = open_directory(root, pid);
 
     if (dirfd < 0)
         return dirfd;
-    int status = read_process(root, pid, dirfd, process);
+    int status = read_process(root, pid, dirfd, &read);
+    if (status == 0 && read.tid != pid) {
+        hr_descriptor_close(&dirfd);
+        dirfd = open_directory(root, read.tid);
+        status = dirfd < 0 ? dirfd : 0;
+    }
     if (status == 0 && hr_descriptor_keep(&dirfd, HR_KEEP_DIRECTORY))
-        process->dirfd = dirfd;
+        read.dirfd = dirfd;
     else
         hr_descriptor_close(&dirfd);
+    if (status == 0)
+        *process = read;
     return status;
 }
 
@@ -87,6 +126,11 @@ static int open_by_pid(const struct hr_process *process, const char *name, int f
     int status = read_stat(dirfd, &stat);
     if (status == 0 && stat.started_ticks != process->started_ticks)
         status = -ESRCH;
+    if (status == 0 && process->tid != process->pid) {
+        hr_descriptor_close(&dirfd);
+        dirfd = open_directory(process->root, process->tid);
+        status = dirfd < 0 ? dirfd : 0;
+    }
     int fd = status < 0 ? status : openat(dirfd, name, flags | O_CLOEXEC);
     if (status == 0 && fd < 0)
         fd = -errno;

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,6 +155,56 @@ START_TEST(distinguishes_kinds)
     ck_assert_int_eq(hr_process_open(root, 4, &process), -ESRCH);
     ck_assert_int_eq(hr_process_open(root, 5, &process), -EBADMSG);
     ck_assert_int_eq(process.pid, -7);
+}
+END_TEST
+
+static void *sleep_for_ever(void *context)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;)
+        pause();
+    return context;
+}
+
+/* Starts a process whose first thread ends, while another goes on. */
+static pid_t start_without_first_thread(void)
+{
+    pid_t pid = fork();
+    pthread_t thread;
+
+    if (pid != 0)
+        return pid;
+    if (pthread_create(&thread, NULL, sleep_for_ever, NULL) != 0)
+        _exit(1);
+    pthread_exit(NULL);
+}
+
+/* With its directory kept, and without: it is the same process, and its memory is read. */
+START_TEST(reads_a_process_by_a_thread_that_lives)
+{
+    struct hr_process before, process = {.dirfd = -1};
+    struct hr_root *live;
+    uint64_t rss_bytes;
+
+    ck_assert_int_eq(hr_root_open("/", &live), 0);
+    pid_t pid = start_without_first_thread();
+    ck_assert_int_eq(hr_process_open(live, pid, &before), 0);
+    if (_i == 1)
+        leave_descriptors(8);
+    do {
+        hr_process_close(&process);
+        ck_assert_int_eq(hr_process_open(live, pid, &process), 0);
+    } while (process.tid == pid);
+    ck_assert_int_eq(process.pid, pid);
+    ck_assert_uint_eq(process.started_ticks, before.started_ticks);
+    ck_assert_int_eq(hr_process_read_rss(&process, &rss_bytes), 0);
+    ck_assert_uint_gt(rss_bytes, 4096);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    ck_assert_int_eq(hr_process_read_rss(&process, &rss_bytes), -ESRCH);
+    hr_process_close(&process);
+    hr_process_close(&before);
+    hr_root_close(live);
 }
 END_TEST
 
@@ -439,6 +490,7 @@ int main(void)
     tcase_add_test(tests, takes_no_pipe_for_a_file);
     tcase_add_test(tests, leaves_out_renamed_processes);
     tcase_add_test(tests, finds_in_a_cgroup);
+    tcase_add_loop_test(tests, reads_a_process_by_a_thread_that_lives, 0, 2);
     tcase_add_test(tests, holds_one_that_runs_until_it_ends);
     tcase_add_test(tests, finds_no_thread_of_the_kernel);
     return run_suite("process", tests);
