@@ -237,4 +237,27 @@ void hr_wss_interrupt(const struct hr_root *root);
  * The next one may begin at any time. */
 void hr_wss_end(struct hr_wss *wss);
 
+/**
+ * Ends what a process of ours that was killed has left behind: DAMON goes on monitoring for it, and
+ * nothing else can use it. Programs call this once at their start, whatever they measure.
+ *
+ * @param root  in a container with the host's files, a process of another one is looked up in the
+ *              host's /proc; elsewhere what belongs to other containers is left alone.
+ * @return whether there was something, and it ended.
+ */
+bool hr_wss_recover(const struct hr_root *root);
+
+/** Finds what hr_wss_recover() or hr_wss_restore() would end, and leaves it. @return 0: there is
+ * nothing; -ESTALE: left behind; -EAGAIN: whether it is can't be seen from here; with a reason. */
+int hr_wss_left_behind(const struct hr_root *root, struct hr_reason *reason);
+
+/**
+ * As hr_wss_recover(), as the user wishes: also what belongs to a container that can't be looked
+ * into.
+ *
+ * @return 1: it ended; 0: there was nothing; -EBUSY: it is another program's, or its process is
+ *         alive; -EACCES; with a reason.
+ */
+int hr_wss_restore(const struct hr_root *root, struct hr_reason *reason);
+
 #endif

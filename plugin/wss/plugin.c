@@ -130,6 +130,8 @@ static int start_worker(void)
     int status = hr_root_open(root_path(), &root);
     if (status < 0)
         return status;
+    if (hr_wss_recover(root))
+        INFO(PLUGIN ": switched DAMON off, as a run that was killed had left it on.");
     const struct wss_worker_options options = {
         .root = root,
         .selection = selection,

@@ -24,10 +24,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,6 +36,7 @@
 #include "headroom/root.h"
 #include "memory/damon_sysfs.h"
 #include "memory/damon_user.h"
+#include "wss/damon_owner.h"
 #include "wss/method.h"
 
 /* The number of regions, and up to how many processes each has that number. */
@@ -66,13 +65,6 @@
 
 /* The shortest line of memory in /proc/iomem: "0-0 : System RAM\n" */
 #define IOMEM_LINE_MIN 17
-
-/* A tag is an update interval that no program would choose: more than 31 years, in microseconds.
- * Added to it are a number for each measurement of ours, our PID namespace, and our PID. */
-#define TAG_BASE       UINT64_C(1000000000000000)
-#define TAG_PIDS       4194304 /* PID_MAX_LIMIT of the kernel */
-#define TAG_NAMESPACES 65536
-#define TAG_COUNTS     65536
 
 /* Waiting for the end of an interval. */
 struct wait {
@@ -117,61 +109,12 @@ static void damon_close(void *state)
     free(state);
 }
 
-/* --- Tags ----------------------------------------------------------------- */
-
-/* The low bits of its inode number. @return 0: unknown. */
-static uint64_t read_namespace(void)
-{
-    struct stat stat_of;
-
-    return stat("/proc/self/ns/pid", &stat_of) == 0 ? stat_of.st_ino % TAG_NAMESPACES : 0;
-}
-
-/* Unique to an object and a process, so that none mistakes another's monitoring for its own. */
-static uint64_t make_tag(void)
-{
-    static _Atomic unsigned count;
-    uint64_t number = count++ % TAG_COUNTS;
-
-    return TAG_BASE + (number * TAG_NAMESPACES + read_namespace()) * TAG_PIDS + (uint64_t)getpid();
-}
-
-/* A process of ours that was killed leaves its monitoring behind. Whether the process still exists
- * is known only within our own PID namespace. */
-static bool is_abandoned(const struct hr_root *root, uint64_t *tag)
-{
-    uint64_t of = read_namespace();
-
-    if (hr_damon_read_tag(root, tag) < 0 || *tag < TAG_BASE)
-        return false;
-    uint64_t rest = *tag - TAG_BASE;
-    if (of == 0 || rest / TAG_PIDS % TAG_NAMESPACES != of ||
-        rest / TAG_PIDS / TAG_NAMESPACES >= TAG_COUNTS || rest % TAG_PIDS == 0)
-        return false;
-    return kill((pid_t)(rest % TAG_PIDS), 0) < 0 && errno == ESRCH;
-}
-
-/* Whether a monitoring is one of this process. */
-static bool is_of_process(uint64_t tag)
-{
-    return tag >= TAG_BASE && (tag - TAG_BASE) % TAG_PIDS == (uint64_t)getpid() &&
-           (tag - TAG_BASE) / TAG_PIDS % TAG_NAMESPACES == read_namespace();
-}
-
 void hr_wss_interrupt(const struct hr_root *root)
 {
     uint64_t tag;
 
-    if (hr_damon_read_tag(root, &tag) == 0 && is_of_process(tag))
+    if (hr_damon_read_tag(root, &tag) == 0 && hr_damon_is_own_tag(tag))
         hr_damon_switch_off(root);
-}
-
-static void remove_abandoned(const struct hr_root *root)
-{
-    uint64_t tag;
-
-    if (is_abandoned(root, &tag))
-        hr_damon_stop(root, tag);
 }
 
 /* --- Obstacles ------------------------------------------------------------ */
@@ -287,7 +230,7 @@ static size_t find_living(const struct hr_process_list *list, pid_t *pids, uint6
 
     for (size_t i = 0; i < list->count; i++)
         if (hr_process_read_rss(&list->items[i], &one_bytes) == 0) {
-            pids[count++] = list->items[i].pid;
+            pids[count++] = list->items[i].tid;
             sum_bytes += one_bytes;
         }
     *rss_bytes = sum_bytes;
@@ -407,6 +350,7 @@ static int damon_probe(const struct hr_root *root, enum hr_wss_scope scope, bool
                        struct hr_reason *reason)
 {
     uint64_t count = 0, tag;
+    pid_t pid;
 
     (void)aging;
     int fd = hr_root_openat(root, HR_DAMON_KDAMONDS "/nr_kdamonds", O_RDWR);
@@ -415,7 +359,8 @@ static int damon_probe(const struct hr_root *root, enum hr_wss_scope scope, bool
     int status = fd < 0 ? fd : hr_damon_read_count(root, &count);
     if (status < 0)
         return explain_files(status, reason);
-    if ((count > 0 && !is_abandoned(root, &tag)) || hr_damon_find_part(root) != NULL)
+    if ((count > 0 && hr_damon_find_owner(root, &tag, &pid) != HR_DAMON_OWNER_DEAD) ||
+        hr_damon_find_part(root) != NULL)
         return explain_busy(root, reason);
     return scope == HR_WSS_SYSTEM ? probe_memory(root, reason) : 0;
 }
@@ -433,8 +378,8 @@ static int damon_begin(void *state, const struct hr_wss_subject *subject, uint64
         status = damon_probe(damon->root, subject->scope, subject->aging, reason);
     if (status < 0)
         return status;
-    remove_abandoned(damon->root);
-    damon->tag = make_tag();
+    hr_wss_recover(damon->root);
+    damon->tag = hr_damon_make_tag();
     plan_intervals(damon, window_ns);
     status = subject->scope == HR_WSS_SYSTEM ? begin_system(damon, reason)
                                              : begin_processes(damon, subject->processes, reason);

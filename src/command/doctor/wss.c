@@ -135,6 +135,23 @@ static bool uses_scans(const struct usage_wss *wss)
     return uses;
 }
 
+/* --- What was left behind ------------------------------------------------- */
+
+/* The plugin ends by itself what it knows to be left behind; where it isn't loaded, nothing does.
+ */
+static void check_leftovers(const struct hr_root *root, struct findings *findings)
+{
+    static const char feature[] = "nothing left behind by a measurement that was killed";
+    struct hr_reason reason;
+
+    const int status = hr_wss_left_behind(root, &reason);
+    if (status == 0)
+        findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
+    else
+        findings_add(findings, status == -ESTALE ? FINDING_LACKS : FINDING_UNTRIED, feature,
+                     reason.text, "headroom wss --restore");
+}
+
 /* --- All ------------------------------------------------------------------ */
 
 void doctor_check_wss(const struct hr_root *root, const struct usage *usage,
@@ -154,6 +171,8 @@ void doctor_check_wss(const struct hr_root *root, const struct usage *usage,
     }
     findings_use(findings, uses_scans(wss));
     check_own_limit(root, findings);
+    findings_use(findings, true);
+    check_leftovers(root, findings);
 }
 
 /* --- Costs ---------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include "common/usage.h"
 #include "headroom/clock.h"
 #include "wss/gnuplot.h"
+#include "wss/restore.h"
 #include "wss/run.h"
 
 enum { STEPS_MAX = 60 };
@@ -21,6 +22,7 @@ struct options {
     struct wss_request request;
     const char *target; /* the option that named it; NULL: none */
     bool cumulative, snapshots, profile, total;
+    bool restore, measures; /* the latter: another option than those that go with it was given */
 };
 
 static void print_help(void)
@@ -28,6 +30,7 @@ static void print_help(void)
     fputs(
         "Usage: headroom wss [OPTION]... PID [SECONDS]\n"
         "       headroom wss [OPTION]... TARGET [SECONDS]\n"
+        "       headroom wss --restore [--root PATH]\n"
         "\n"
         "Measures the working set: how much memory is touched within SECONDS (default: 1).\n"
         "\n"
@@ -51,6 +54,7 @@ static void print_help(void)
         "                          disturbing that can answer\n"
         "  --aging                 lru_gen: have the kernel begin new generations for each window\n"
         "  --root PATH             the directory where the host's / is mounted (default: /)\n"
+        "  --restore               only switch DAMON off if a killed run has left it on\n"
         "\n"
         "Output:\n"
         "  -t, --timestamps        a column with the time of each reading\n"
@@ -241,7 +245,20 @@ static int parse_arguments(int argc, char **argv, struct options *options)
 
 /* --- Options -------------------------------------------------------------- */
 
-enum { NAME = 256, PID_FILE, CGROUP, SYSTEM, METHOD, AGING, ROOT, JSON, CSV, PLOT, LINEAR };
+enum {
+    NAME = 256,
+    PID_FILE,
+    CGROUP,
+    SYSTEM,
+    METHOD,
+    AGING,
+    ROOT,
+    JSON,
+    CSV,
+    PLOT,
+    LINEAR,
+    RESTORE
+};
 
 static const struct option known[] = {
     {"cumulative", no_argument, NULL, 'C'},
@@ -257,6 +274,7 @@ static const struct option known[] = {
     {"method", required_argument, NULL, METHOD},
     {"aging", no_argument, NULL, AGING},
     {"root", required_argument, NULL, ROOT},
+    {"restore", no_argument, NULL, RESTORE},
     {"json", no_argument, NULL, JSON},
     {"csv", no_argument, NULL, CSV},
     {"plot", optional_argument, NULL, PLOT},
@@ -268,6 +286,7 @@ static const struct option known[] = {
 static int parse_option(const char *title, int option, struct options *options)
 {
     struct wss_request *request = &options->request;
+    options->measures = options->measures || (option != ROOT && option != RESTORE);
     switch (option) {
     case 'C':
         options->cumulative = true;
@@ -292,6 +311,9 @@ static int parse_option(const char *title, int option, struct options *options)
         return parse_method(title, optarg, options);
     case PLOT:
         return parse_picture(title, optarg, options);
+    case RESTORE:
+        options->restore = true;
+        return COMMAND_DONE;
     case ROOT:
         request->root = optarg;
         return COMMAND_DONE;
@@ -322,6 +344,11 @@ static int parse_options(int argc, char **argv, struct options *options)
     while (status == COMMAND_DONE &&
            (option = getopt_long(argc, argv, "CP:s:d:th", known, NULL)) != -1)
         status = option == 'h' ? -1 : parse_option(argv[0], option, options);
+    if (status == COMMAND_DONE && options->restore)
+        return options->measures || optind < argc
+                   ? command_misused(argv[0],
+                                     "--restore measures nothing: only --root goes with it")
+                   : COMMAND_DONE;
     if (status == COMMAND_DONE)
         status = parse_arguments(argc, argv, options);
     if (status == COMMAND_DONE)
@@ -343,6 +370,8 @@ int wss_main(int argc, char **argv)
     /* Numbers have a decimal point everywhere. */
     setlocale(LC_NUMERIC, "C");
     int status = parse_options(argc, argv, &options);
+    if (status == COMMAND_DONE && options.restore)
+        return wss_restore(argv[0], options.request.root);
     if (status != -1)
         return status == COMMAND_DONE ? wss_run(&options.request) : status;
     print_help();

@@ -564,22 +564,33 @@ START_TEST(takes_away_what_one_of_ours_left_behind)
 END_TEST
 
 #define PIDS      UINT64_C(4194304)
-#define TAG_START UINT64_C(1000000000000000)
+#define TAG_START (UINT64_C(1) << 61)
+#define INITIAL   "pid:[4026531836]" /* the initial PID namespace */
 
 static const struct {
-    enum { OF_LIVING, OF_OTHER_NAMESPACE, OF_NONE, OF_ANOTHER } owner;
-} foreign[] = {{OF_LIVING}, {OF_OTHER_NAMESPACE}, {OF_NONE}, {OF_ANOTHER}};
+    enum { OF_OTHER_NAMESPACE, OF_NONE, OF_ANOTHER } owner;
+} foreign[] = {{OF_OTHER_NAMESPACE}, {OF_NONE}, {OF_ANOTHER}};
+
+static uint64_t read_tag(void)
+{
+    return strtoull(content(UPDATE), NULL, 10);
+}
+
+static void assert_in_use(void)
+{
+    ck_assert_int_eq(begin(1000), -EBUSY);
+    ck_assert_int_eq(hr_wss_probe(root, HR_WSS_DAMON, HR_WSS_PROCESSES, &reason), -EBUSY);
+    ck_assert(!hr_wss_recover(root));
+    ck_assert_str_eq(content(KDAMONDS "0/state"), "on");
+}
 
 /* A monitoring that may be in use isn't removed. */
 START_TEST(leaves_what_may_be_in_use)
 {
     open_wss(HR_WSS_PROCESSES);
     leave_behind();
-    uint64_t tag = strtoull(content(UPDATE), NULL, 10) - TAG_START, pid = tag % PIDS;
+    uint64_t tag = read_tag() - TAG_START, pid = tag % PIDS;
     switch (foreign[_i].owner) {
-    case OF_LIVING:
-        tag += (uint64_t)getpid() - pid;
-        break;
     case OF_OTHER_NAMESPACE:
         tag ^= PIDS;
         break;
@@ -591,9 +602,100 @@ START_TEST(leaves_what_may_be_in_use)
         break;
     }
     tree_write(tree, UPDATE, "%" PRIu64 "\n", TAG_START + tag);
-    ck_assert_int_eq(begin(1000), -EBUSY);
-    ck_assert_int_eq(hr_wss_probe(root, HR_WSS_DAMON, HR_WSS_PROCESSES, &reason), -EBUSY);
-    ck_assert_str_eq(content(KDAMONDS "0/state"), "on");
+    assert_in_use();
+    const bool is_ours = foreign[_i].owner == OF_OTHER_NAMESPACE;
+    ck_assert_int_eq(hr_wss_left_behind(root, &reason), is_ours ? -EAGAIN : 0);
+    ck_assert_int_eq(hr_wss_restore(root, &reason), is_ours ? 1 : -EBUSY);
+    ck_assert_str_eq(content(KDAMONDS "0/state"), is_ours ? "off" : "on");
+}
+END_TEST
+
+/* Another process that exists, and then ends. */
+START_TEST(leaves_what_a_living_process_uses)
+{
+    int go_on[2];
+
+    open_wss(HR_WSS_PROCESSES);
+    ck_assert_int_eq(pipe(go_on), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        close(go_on[1]);
+        char byte;
+        if (begin(1000) == 0)
+            (void)!read(go_on[0], &byte, 1);
+        raise(SIGKILL);
+    }
+    close(go_on[0]);
+    while (strcmp(content(KDAMONDS "0/state"), "on") != 0)
+        usleep(10000);
+    assert_in_use();
+    ck_assert_int_eq(hr_wss_left_behind(root, &reason), 0);
+    ck_assert_int_eq(hr_wss_restore(root, &reason), -EBUSY);
+    ck_assert_ptr_nonnull(strstr(reason.text, "measures by DAMON now"));
+    close(go_on[1]);
+    waitpid(child, NULL, 0);
+    ck_assert_int_eq(hr_wss_left_behind(root, &reason), -ESTALE);
+    ck_assert(hr_wss_recover(root));
+    assert_left_as_found();
+    ck_assert_int_eq(hr_wss_restore(root, &reason), 0);
+}
+END_TEST
+
+/* Another process has got the number since. */
+START_TEST(recognizes_a_number_that_was_used_again)
+{
+    open_wss(HR_WSS_PROCESSES);
+    leave_behind();
+    uint64_t tag = read_tag();
+    tree_write(tree, UPDATE, "%" PRIu64 "\n", tag - tag % PIDS + 1); /* PID 1 began long ago */
+    ck_assert_int_eq(hr_wss_left_behind(root, &reason), -ESTALE);
+    ck_assert_int_eq(begin(1000), 0);
+    hr_wss_end(wss);
+    assert_left_as_found();
+}
+END_TEST
+
+static void add_namespace(int pid, const char *link, const char *numbers)
+{
+    char path[256];
+
+    snprintf(path, sizeof(path), "proc/%d/ns", pid);
+    tree_add_directory(tree, path);
+    snprintf(path, sizeof(path), "%s/proc/%d/ns/pid", tree_path(tree), pid);
+    ck_assert_int_eq(symlink(link, path), 0);
+    snprintf(path, sizeof(path), "proc/%d/status", pid);
+    tree_write(tree, path, "Name:\ta\nNSpid:\t%s\nThreads:\t1\n", numbers);
+}
+
+static const struct {
+    const char *first, *inner, *numbers; /* of PID 1, and of the process 43 */
+    bool is_dead;
+} containers[] = {
+    {INITIAL, "pid:[196613]", "43\t7", false}, /* 3 * 65536 + 5 */
+    {INITIAL, "pid:[196613]", "43\t9\t7", false},
+    {INITIAL, "pid:[196613]", "43\t8", true},             /* its first process has ended */
+    {INITIAL, "pid:[196614]", "43\t7", true},             /* another container */
+    {INITIAL, "nonsense", "43\t8", false},                /* can't be seen */
+    {"pid:[4026532000]", "pid:[196614]", "43\t8", false}, /* not all processes are seen */
+};
+
+START_TEST(looks_into_other_containers)
+{
+    open_wss(HR_WSS_PROCESSES);
+    leave_behind();
+    const uint64_t tag = TAG_START + 5 * PIDS + 7;
+    add_process(1, MIB);
+    add_namespace(1, containers[_i].first, "1");
+    add_namespace(42, INITIAL, "42");
+    add_process(43, MIB);
+    add_namespace(43, containers[_i].inner, containers[_i].numbers);
+    tree_write(tree, UPDATE, "%" PRIu64 "\n", tag);
+    if (containers[_i].is_dead) {
+        ck_assert(hr_wss_recover(root));
+        assert_left_as_found();
+    } else {
+        assert_in_use();
+    }
 }
 END_TEST
 
@@ -806,6 +908,9 @@ int main(void)
     tcase_add_test(tests, notices_that_another_process_took_it);
     tcase_add_test(tests, notices_that_another_process_switched_it_off);
     tcase_add_test(tests, takes_away_what_one_of_ours_left_behind);
+    tcase_add_test(tests, leaves_what_a_living_process_uses);
+    tcase_add_test(tests, recognizes_a_number_that_was_used_again);
+    tcase_add_loop_test(tests, looks_into_other_containers, 0, ROWS(containers));
     tcase_add_loop_test(tests, leaves_what_may_be_in_use, 0, ROWS(foreign));
     tcase_add_test(tests, starts_and_stops_none_but_its_own);
     tcase_add_test(tests, no_two_measurements_have_the_same_tag);
