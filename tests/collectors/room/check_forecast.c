@@ -9,106 +9,14 @@
 
 #include "headroom/clock.h"
 #include "headroom/forecast.h"
+#include "support/baselines.h"
+#include "support/loads.h"
 #include "support/suite.h"
 
 #define POINT_S 20
-#define STEP_S  10
+#define STEP_S  LOADS_STEP_S
 #define HOUR    3600.0
 #define GROUPS  20
-#define PI      3.14159265358979323846
-
-/* --- Random numbers: always the same -------------------------------------------- */
-
-static uint64_t state;
-
-static void seed(uint64_t number)
-{
-    state = 88172645463325252 + number * 2654435761;
-}
-
-/* 0..1, by xorshift64. */
-static double uniform(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (double)(state >> 11) / 9007199254740992.0;
-}
-
-/* About normal, and the same on every machine. */
-static double normal(void)
-{
-    double sum = 0;
-
-    for (int i = 0; i < 12; i++)
-        sum += uniform();
-    return sum - 6;
-}
-
-/* --- Loads: levels of about 100 -------------------------------------------------- */
-
-static double kept; /* of the group; 0 at first */
-
-static double autoregression(double t)
-{
-    (void)t;
-    kept = 0.98 * kept + normal();
-    return 75 + kept;
-}
-
-static double garbage_of_minutes(double t)
-{
-    return 60 + 40 * fmod(t, 600) / 600 + normal();
-}
-
-static double garbage_of_hours(double t)
-{
-    return 60 + 40 * fmod(t, 1.5 * HOUR) / (1.5 * HOUR) + normal() / 2;
-}
-
-static double steps(double t)
-{
-    if (fmod(t, HOUR) < STEP_S)
-        kept = 10 * floor(5 * uniform());
-    return 55 + kept + normal() / 2;
-}
-
-static double cron(double t)
-{
-    return 60 + (fmod(t, 900) < 60 ? 35 : 0) + normal();
-}
-
-static double warm_up(double t)
-{
-    return 95 * (1 - exp(-t / 2400)) + normal() / 2;
-}
-
-static double day(double t)
-{
-    return 65 + 30 * sin(2 * PI * t / (24 * HOUR)) + normal();
-}
-
-static double white(double t)
-{
-    (void)t;
-    return 90 + 2 * normal();
-}
-
-static const struct {
-    const char *name;
-    double (*level)(double t);
-} loads[] = {
-    {"autoregression", autoregression},
-    {"garbage, 10 min", garbage_of_minutes},
-    {"garbage, 90 min", garbage_of_hours},
-    {"steps", steps},
-    {"cron", cron},
-    {"warm-up", warm_up},
-    {"day", day},
-    {"white noise", white},
-};
-
-#define LOAD_COUNT (sizeof(loads) / sizeof(loads[0]))
 
 /* --- Running ------------------------------------------------------------------------ */
 
@@ -118,32 +26,6 @@ static struct hr_outlook update(struct hr_forecast *forecast, double t, double l
 
     hr_forecast_update(forecast, (uint64_t)((t + 123456) * 1e9), level, limit, &outlook);
     return outlook;
-}
-
-/* What is usual instead: least squares over ten minutes, and as far ahead. */
-#define SAMPLES 60
-
-struct least_squares {
-    double levels[SAMPLES];
-    size_t count;
-};
-
-static bool least_squares_expects(struct least_squares *past, double level, double limit)
-{
-    double sum = 0, weighted = 0, squares = 0;
-
-    past->levels[past->count++ % SAMPLES] = level;
-    if (past->count < SAMPLES)
-        return false;
-    for (size_t i = 0; i < SAMPLES; i++) {
-        double x = (double)i - (SAMPLES - 1) / 2.0, y = past->levels[(past->count + i) % SAMPLES];
-        sum += y;
-        weighted += x * y;
-        squares += x * x;
-    }
-    double slope = weighted / squares;
-    double end = sum / SAMPLES + slope * (SAMPLES - 1) / 2.0;
-    return slope > 0 && (limit - end) / slope <= 4.0 * SAMPLES;
 }
 
 /* How often a group is taken to leak, by the forecast, and by least squares. */
@@ -158,13 +40,10 @@ static void count_episodes(size_t load, int group, double hours, double limit,
     struct least_squares past = {.count = 0};
     bool was_trend = false, was_expected = false;
 
-    seed((uint64_t)group * 1000 + load);
-    kept = 0;
-    /* not all begin at the same time of day, or of what they do, but for their start */
-    double begin = loads[load].level == warm_up ? 0 : 24 * HOUR * group / GROUPS;
+    double begin = loads_begin(load, group, GROUPS);
     hr_forecast_init(&forecast, POINT_S * HR_NS_PER_S);
     for (double t = 0; t < hours * HOUR; t += STEP_S) {
-        double level = loads[load].level(begin + t);
+        double level = loads_level(load, begin + t);
         bool is_trend = update(&forecast, t, level, limit).is_trend;
         bool is_expected = least_squares_expects(&past, level, limit);
         episodes->of_forecast += is_trend && !was_trend;
@@ -180,18 +59,18 @@ START_TEST(takes_no_load_for_a_leak)
 {
     struct episodes all = {0, 0};
 
-    for (size_t load = 0; load < LOAD_COUNT; load++) {
+    for (size_t load = 0; load < LOADS_COUNT; load++) {
         struct episodes of_load = {0, 0};
         for (int group = 0; group < GROUPS; group++)
             count_episodes(load, group, 6, 110 + 40.0 * group / GROUPS, &of_load);
         printf("# %s: %d false episodes of %d groups in 6 hours, by least squares %d\n",
-               loads[load].name, of_load.of_forecast, GROUPS, of_load.of_least_squares);
+               loads_name(load), of_load.of_forecast, GROUPS, of_load.of_least_squares);
         all.of_forecast += of_load.of_forecast;
         all.of_least_squares += of_load.of_least_squares;
     }
     printf("# in all %d, by least squares %d\n", all.of_forecast, all.of_least_squares);
     fflush(stdout);
-    ck_assert_int_le(all.of_forecast, LOAD_COUNT); /* one of twenty groups */
+    ck_assert_int_le(all.of_forecast, LOADS_COUNT); /* one of twenty groups */
     ck_assert_int_lt(10 * all.of_forecast, all.of_least_squares);
 }
 END_TEST
@@ -207,12 +86,12 @@ static double clean(double t)
 static double noisy(double t)
 {
     (void)t;
-    return 2 * normal();
+    return 2 * loads_normal();
 }
 
 static double saw(double t)
 {
-    return 10 * fmod(t, 120) / 120 + normal();
+    return 10 * fmod(t, 120) / 120 + loads_normal();
 }
 
 /* Grows from 50 to the limit of 250 after two quiet hours. */
@@ -234,7 +113,7 @@ static struct hr_outlook outlook_at_half_life(int leak, int group, double *left_
     struct hr_forecast forecast;
     struct hr_outlook outlook;
 
-    seed((uint64_t)group * 7919 + (uint64_t)leak);
+    loads_seed((uint64_t)group * 7919 + (uint64_t)leak);
     hr_forecast_init(&forecast, POINT_S * HR_NS_PER_S);
     for (double t = 0;; t += STEP_S) {
         double level = 50 + leaks[leak].noise(t) + 200 * fmax(t - begin, 0) / life_s;
