@@ -10,6 +10,7 @@
 #include "common/usage.h"
 #include "doctor/doctor.h"
 #include "osnoise/osnoise.h"
+#include "probe/probe.h"
 #include "report/report.h"
 #include "top/top.h"
 #include "wss/wss.h"
@@ -27,13 +28,15 @@ struct subcommand {
 
 static char top_title[] = "headroom top", report_title[] = "headroom report",
             blame_title[] = "headroom blame", wss_title[] = "headroom wss",
-            osnoise_title[] = "headroom osnoise", doctor_title[] = "headroom doctor";
+            probe_title[] = "headroom probe", osnoise_title[] = "headroom osnoise",
+            doctor_title[] = "headroom doctor";
 
 static const struct subcommand subcommands[] = {
     {"top", top_title, top_main, "a live table of the pressure collectd measures, by group"},
     {"report", report_title, report_main, "how much room groups have left, and for how long"},
     {"blame", blame_title, blame_main, "who took the CPU from whom"},
     {"wss", wss_title, wss_main, "how much memory a process, a cgroup or the machine touches"},
+    {"probe", probe_title, probe_main, "how much memory a cgroup can do without, by taking it"},
     {"osnoise", osnoise_title, osnoise_main, "the time the system takes from what runs on a CPU"},
     {"doctor", doctor_title, doctor_main, "what works on this machine, and what the rest needs"},
 };
