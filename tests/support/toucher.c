@@ -16,7 +16,8 @@
  *   swap    like anon, with what isn't touched swapped out
  *   still   like anon, but nothing is touched any more
  *
- * TOUCHER_NAME  the name that it takes, for tests that find processes by name
+ * TOUCHER_NAME   the name that it takes, for tests that find processes by name
+ * TOUCHER_PAUSE  milliseconds between two rounds, instead of 15
  *
  * Exits with 0 at the end of standard input, with 77 if this machine can't do that, else with 1.
  */
@@ -106,6 +107,13 @@ static bool input_has_ended(int milliseconds)
     return poll(&input, 1, milliseconds) > 0 && read(STDIN_FILENO, &byte, 1) <= 0;
 }
 
+static int pause_ms(void)
+{
+    const char *text = getenv("TOUCHER_PAUSE");
+
+    return text != NULL ? (int)strtoul(text, NULL, 10) : 15;
+}
+
 static int be_reader(const char *file, size_t hold, size_t touched)
 {
     int fd = open(file, O_RDONLY | O_CLOEXEC);
@@ -117,7 +125,7 @@ static int be_reader(const char *file, size_t hold, size_t touched)
         return 1;
     do
         read_file(fd, touched);
-    while (!input_has_ended(15));
+    while (!input_has_ended(pause_ms()));
     return 0;
 }
 
@@ -157,6 +165,6 @@ int main(int argc, char **argv)
     do {
         if (strcmp(kind, "still") != 0)
             touch_pages(memory, touched);
-    } while (!input_has_ended(15));
+    } while (!input_has_ended(pause_ms()));
     return 0;
 }
