@@ -139,4 +139,4 @@ build_in() {
 }
 
 # build_for_try: what contrib/try shows. contrib/check does this while its tests wait.
-build_for_try() { build_in build --enable-psi=yes --enable-cgroup_perf=yes --enable-wss=yes --enable-command=yes; }
+build_for_try() { build_in build --enable-psi=yes --enable-cgroup_perf=yes --enable-wss=yes --enable-headroom=yes --enable-command=yes; }
