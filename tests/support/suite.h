@@ -7,6 +7,8 @@
 #define HEADROOM_TESTS_SUPPORT_SUITE_H
 
 #include <check.h>
+#include <locale.h>
+#include <stdio.h>
 
 /**
  * Runs the test case of one module.
@@ -23,6 +25,16 @@ static inline int run_suite(const char *name, TCase *tests)
     srunner_run_all(runner, CK_SILENT);
     srunner_free(runner);
     return 0;
+}
+
+/** The same for a module that needs the widths of characters, which come from the locale. */
+static inline int run_utf8_suite(const char *name, TCase *tests)
+{
+    if (setlocale(LC_CTYPE, "C.UTF-8") == NULL) {
+        printf("1..0 # SKIP the locale C.UTF-8 is missing\n");
+        return 0;
+    }
+    return run_suite(name, tests);
 }
 
 #endif
