@@ -199,8 +199,8 @@ static void log_reading(struct psi_blame *blame, int status)
         return;
     }
     hr_blame_explain(status, &reason);
-    complaint_log(&blame->reading, LOG_WARNING, status,
-                  PLUGIN ": can't read who took the CPU: %s.", reason.text);
+    complaint_log(&blame->reading, LOG_WARNING, status, PLUGIN ": can't read who took the CPU: %s.",
+                  reason.text);
 }
 
 static bool is_wanted(const struct psi_blame *blame, const struct psi_watched_group *group)
