@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * support/baselines.h - what others do to tell how much memory a group needs, or when it will have
+ * support/baselines.h - how others estimate how much memory a group needs, or when it will have
  * too little, so that ours can be compared with it.
  */
 #ifndef HEADROOM_TESTS_SUPPORT_BASELINES_H

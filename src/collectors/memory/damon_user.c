@@ -9,7 +9,7 @@
 #include "headroom/root.h"
 #include "memory/damon_sysfs.h"
 
-/* How many monitorings of programs are looked at; one is usual. */
+/* How many monitorings of programs are read; one is usual. */
 #define KDAMONDS_MAX 64
 
 static const struct hr_damon_part parts[] = {
