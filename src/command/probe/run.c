@@ -50,20 +50,34 @@ __attribute__((format(printf, 2, 3))) static int fail(const struct run *run, con
 
 /* --- The group ------------------------------------------------------------------ */
 
+static int fail_to_find(const struct run *run)
+{
+    char others[256];
+
+    group_describe_others(run->root, run->request->group, others, sizeof(others));
+    return fail(run, "there is no cgroup '%s'%s", run->request->group, others);
+}
+
 static int find_patterns(struct run *run)
 {
     const char *wanted = run->request->group, *missing = wanted;
-    char others[256];
 
     int status = group_find_patterns(run->root, NULL, &wanted, 1, &run->patterns, &missing);
-    if (status == -ENODEV) {
-        group_describe_others(run->root, wanted, others, sizeof(others));
-        return fail(run, "there is no cgroup '%s'%s", wanted, others);
-    }
+    if (status == -ENODEV || status == -ENOTUNIQ)
+        return fail_to_find(run);
     if (status == -ENOENT)
         return fail(run, "no cgroup2 hierarchy is mounted: mount one, such as by mount -t cgroup2 "
                          "none /sys/fs/cgroup");
     return status == 0 ? COMMAND_DONE : fail(run, "cgroups can't be listed: %s", strerror(-status));
+}
+
+/* Memory is taken of what was named only, not of what that may be short for: where the group that
+ * is meant is gone, that would be another one. */
+static bool is_named(const struct run *run)
+{
+    const char *wanted = run->request->group;
+
+    return strcmp(run->patterns.list[0], wanted) == 0 || group_is_meant(wanted, run->group->path);
 }
 
 /* One with processes, and no other. */
@@ -84,7 +98,7 @@ static int find_group(struct run *run)
         return fail(run, "'%s' stands for %zu cgroups, and one can be probed: give its whole path",
                     run->request->group, count);
     run->group = hr_cgroup_set_next(run->set, NULL);
-    return COMMAND_DONE;
+    return is_named(run) ? COMMAND_DONE : fail_to_find(run);
 }
 
 static int open_all(struct run *run)
