@@ -987,6 +987,7 @@ take_place() {
     {
         printf '%s\n' "$its_severity $its_time $its_daemon" "$its_beginning" "${its_kind:-threshold} $about"
         sed -n '/^series /p' -- "$1"
+        [ "$its_severity" != FAILURE ] || echo "least FAILURE"
         sed -n '4,$ { /^place /p; /^burst /p; /^single /p; }' -- "$record"
     } >"$1.new" && mv -f "$1.new" "$1" && take_turn || return 1
     for each in later outer; do
