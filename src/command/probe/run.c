@@ -31,7 +31,7 @@ struct run {
     const struct hr_cgroup *group;
     struct hr_reclaim *reclaim;
     struct probe_course course;
-    uint64_t begun_ns;
+    uint64_t begun_ns, end_ns;
 };
 
 __attribute__((format(printf, 2, 3))) static int fail(const struct run *run, const char *format,
@@ -184,10 +184,25 @@ static void wait_until(struct run *run, uint64_t until_ns)
         run->course.end = PROBE_INTERRUPTED;
 }
 
-/* Takes as much in pieces, so that a signal ends it at once. */
+/* Within a step, which of a large group lasts longer than the time between two. Nothing is noted,
+ * as what was taken is counted from the reading before the step. */
+static void look_within_step(struct run *run)
+{
+    struct hr_reclaim_state state;
+
+    if (!read_state(run, &state))
+        return;
+    if (probe_is_stalled(&state, &run->course.stalled))
+        run->course.end = PROBE_STALLED;
+    else if (hr_clock_ns() >= run->end_ns)
+        run->course.end = PROBE_TIME_IS_UP;
+}
+
+/* Takes as much in pieces, so that a signal ends it at once, and tasks that wait within a second. */
 static void take(struct run *run, uint64_t bytes)
 {
     struct hr_reason reason;
+    uint64_t look_ns = hr_clock_ns() + HR_NS_PER_S;
 
     for (uint64_t left = bytes; left > 0 && run->course.end == PROBE_GOES_ON;) {
         const uint64_t piece = left < BYTES_AT_ONCE ? left : BYTES_AT_ONCE;
@@ -201,6 +216,9 @@ static void take(struct run *run, uint64_t bytes)
         else if (status < 0) {
             run->course.end = PROBE_FAILED;
             fail(run, "%s: %s", run->group->path, reason.text);
+        } else if (hr_clock_ns() >= look_ns) {
+            look_within_step(run);
+            look_ns = hr_clock_ns() + HR_NS_PER_S;
         }
     }
 }
@@ -215,13 +233,14 @@ static void take_step(struct run *run)
     if (end == PROBE_FAILED || !read_state(run, &state))
         return;
     probe_course_add_step(course, &state);
-    if (end != PROBE_GOES_ON)
+    /* Tasks that wait are why the kernel found no more, too. */
+    if (end != PROBE_GOES_ON && !(end == PROBE_EXHAUSTED && course->end == PROBE_STALLED))
         course->end = end;
 }
 
 static void take_all(struct run *run)
 {
-    const uint64_t end_ns = run->begun_ns + run->request->longest_ns;
+    const uint64_t end_ns = run->end_ns;
 
     while (run->course.end == PROBE_GOES_ON) {
         take_step(run);
@@ -280,6 +299,7 @@ static int probe(struct run *run)
         return status;
     waiting_hold_signals();
     run->begun_ns = hr_clock_ns();
+    run->end_ns = run->begun_ns + run->request->longest_ns;
     take_all(run);
     return report(run);
 }
