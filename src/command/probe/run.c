@@ -198,7 +198,7 @@ static void look_within_step(struct run *run)
         run->course.end = PROBE_TIME_IS_UP;
 }
 
-/* Takes as much in pieces, so that a signal ends it at once, and tasks that wait within a second. */
+/* Takes as much in pieces, so that a signal ends it at once, tasks that wait within a second. */
 static void take(struct run *run, uint64_t bytes)
 {
     struct hr_reason reason;
@@ -290,11 +290,12 @@ static int probe(struct run *run)
 {
     int status = check_begin(run);
 
-    if (status == COMMAND_DONE && run->course.end == PROBE_GOES_ON)
+    if (status == COMMAND_DONE && run->course.end == PROBE_GOES_ON) {
         status = ask(run);
-    /* What it waits for may have changed until the answer. */
-    if (status == COMMAND_DONE && !run->request->yes)
-        status = check_begin(run);
+        /* What it waits for may have changed until the answer. */
+        if (status == COMMAND_DONE && !run->request->yes)
+            status = check_begin(run);
+    }
     if (status != COMMAND_DONE)
         return status;
     waiting_hold_signals();
