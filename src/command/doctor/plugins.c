@@ -140,6 +140,16 @@ static void check_plugin(const struct config_item *item, const struct config_ite
         add_missing(&search, item, findings);
 }
 
+/* Whether one name is the beginning of the other, and more than a letter shorter: "curl" is a
+ * plugin beside "curl_json", not a typing error. */
+static bool is_beginning(const char *name, const char *other)
+{
+    const size_t length = strlen(name), other_length = strlen(other);
+    const size_t shorter = length < other_length ? length : other_length;
+
+    return length + other_length - 2 * shorter > 1 && strncasecmp(name, other, shorter) == 0;
+}
+
 /* The likest of the plugins that are loaded becomes what is meant. @return whether its own is. */
 static bool compare_with_loaded(const struct usage *usage, struct search *search)
 {
@@ -149,12 +159,14 @@ static bool compare_with_loaded(const struct usage *usage, struct search *search
             continue;
         if (strcasecmp(config_text(item), search->name) == 0)
             return true;
-        compare(search, config_text(item));
+        if (!is_beginning(search->name, config_text(item)))
+            compare(search, config_text(item));
     }
     return false;
 }
 
-/* A block of a plugin that is there, and isn't loaded, may be meant to wait. */
+/* A block of a plugin that is there, and isn't loaded, may be meant to wait; and where that isn't
+ * known, any may. */
 static void check_block(const struct usage *usage, const struct config_item *block,
                         const struct config_item *directory, struct findings *findings)
 {
@@ -164,7 +176,7 @@ static void check_block(const struct usage *usage, const struct config_item *blo
     if (compare_with_loaded(usage, &loaded) || loaded.meant[0] == '\0')
         return;
     look_everywhere(&installed, directory);
-    if (installed.is_found || installed.is_link)
+    if (installed.directory == NULL || installed.is_found || installed.is_link)
         return;
     snprintf(feature, sizeof(feature), "block <Plugin \"%.60s\">", config_text(block));
     snprintf(cause, sizeof(cause),
