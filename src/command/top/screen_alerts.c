@@ -98,18 +98,28 @@ int screen_alerts_count_lines(const struct display *display, const struct screen
     return spare < 0 ? 0 : spare < wanted ? spare : wanted;
 }
 
+/* How many entries last, each of which is drawn, also those of one wait, that count once. */
+static size_t count_lasting_entries(const struct alert_list *list)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        count += alert_lasts(&list->entries[i]);
+    return count;
+}
+
 /* Says how many alarms last, unless all are drawn. */
 static void draw_alerts_heading(const struct display *display, int y, int width,
                                 const struct screen_view *view, size_t drawn)
 {
     char text[DISPLAY_LINE_SIZE];
     const char *problem = view->alerts_problem;
-    const size_t lasting = alerts_count_lasting(view->alerts);
     bool none = view->alerts->count == 0;
     if (problem[0] != '\0')
         snprintf(text, sizeof(text), "%s: %s", none ? "no alerts" : "alerts", problem);
-    else if (lasting > drawn)
-        snprintf(text, sizeof(text), "alerts in %s; %zu alarms last", view->alerts_file, lasting);
+    else if (count_lasting_entries(view->alerts) > drawn)
+        snprintf(text, sizeof(text), "alerts in %s; %zu alarms last", view->alerts_file,
+                 alerts_count_lasting(view->alerts));
     else
         snprintf(text, sizeof(text), "%s in %s", none ? "no alerts" : "alerts", view->alerts_file);
     attrset(none || problem[0] != '\0' ? A_DIM : A_BOLD);
