@@ -49,7 +49,7 @@ int group_choose(const char *wanted, const char *const *groups, size_t count,
                  struct group_patterns *meant);
 
 /** The message about -ENOTUNIQ: of `wanted` and a list of the several. */
-#define GROUP_SEVERAL "'%s' is short for several groups: %s"
+#define GROUP_SEVERAL "'%s' stands for several cgroups: %s"
 
 /** Lists the first of some groups, safe to show: "a/b, c/b and 3 more". */
 void group_describe_list(const char *const *groups, size_t count, char *text, size_t size);

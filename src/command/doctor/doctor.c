@@ -179,7 +179,8 @@ static void print_summary(const struct findings *findings, const struct usage *u
     if (of[FINDING_UNTRIED] > 0)
         snprintf(untried, sizeof(untried), ", %zu can't be tried", of[FINDING_UNTRIED]);
     if (of[FINDING_NOTE] > 0)
-        snprintf(noted, sizeof(noted), ", %zu are done without", of[FINDING_NOTE]);
+        snprintf(noted, sizeof(noted), ", %zu %s done without", of[FINDING_NOTE],
+                 of[FINDING_NOTE] == 1 ? "is" : "are");
     name_user(user, sizeof(user));
     snprintf(text, sizeof(text), "%zu of %zu features %swork%s%s%s (as %s).", of[FINDING_WORKS],
              of[FINDING_WORKS] + of[FINDING_LACKS] + of[FINDING_UNTRIED] + of[FINDING_NOTE],

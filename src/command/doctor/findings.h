@@ -111,9 +111,9 @@ int findings_print_lines(FILE *out, const struct findings *findings, bool all);
 
 /**
  * Prints for a reader: a table with a row for each plugin, which has notes only where there are
- * some, and below it what is lacking or can't be
- * tried, cause and remedy on lines of their own, and an empty line. Those that have the same cause
- * and remedy share them; order, and those of several plugins, as findings_print_lines(). Flushes.
+ * some, and below it what is lacking or can't be tried, cause and remedy on lines of their own,
+ * and an empty line. Those that have the same cause and remedy share them; order, and those of
+ * several plugins, as findings_print_lines(). Flushes.
  *
  * @return 0, or the negative errno of writing.
  */

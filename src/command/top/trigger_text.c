@@ -2,9 +2,9 @@
 /*
  * Source: plugin/psi/notification.c:
  *
- *     cpu full: stalled 1067 ms in 2.1 s (limit 150 ms) in c/h: neighbours (914 ms); taken in the
- *     next 0.1 s, of 91 ms that its tasks waited, by: b 82 ms, itself 9 ms; waiting: nginx[423] 66
- * ms
+ *     cpu full: stalled 1067 ms in 2.1 s (limit 150 ms) in c/h: neighbours (914 ms);
+ *     taken in the next 0.1 s, of 91 ms that its tasks waited, by: b 82 ms, itself 9 ms;
+ *     waiting: nginx[423] 66 ms
  *
  * where "at least" may stand before the stall, ", for 12 s now" behind the group, and all behind
  * that may be missing. It is cut at 255 bytes, between these.
