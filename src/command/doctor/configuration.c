@@ -264,9 +264,6 @@ void doctor_check_configuration(const struct usage *usage, const char *plugin,
     for (size_t i = 0; i < STRICT_COUNT && plugin == NULL; i++)
         if (is_loaded(usage, strict[i]))
             check_blocks(usage, &(struct check_context){strict[i], true, findings});
-    if (plugin != NULL)
-        return;
-    doctor_check_plugins(usage, findings);
-    if (usage->path != NULL)
-        doctor_check_host_name(usage, findings);
+    if (plugin == NULL)
+        doctor_check_plugins(usage, findings);
 }

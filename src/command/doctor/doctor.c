@@ -294,6 +294,9 @@ static void check_plugins(const struct options *options, const struct hr_root *r
     hr_descriptor_raise_limit(0); /* as each plugin does */
     findings_begin(findings, "collectd", FINDINGS_ALL);
     doctor_check_configuration(usage, NULL, findings);
+    /* Another root directory may be that of a host whose name isn't ours. */
+    if (usage->path != NULL && options->root == NULL)
+        doctor_check_host_name(usage, findings);
     for (size_t i = 0; i < PLUGIN_COUNT; i++) {
         if (!options->wanted[i])
             continue;
