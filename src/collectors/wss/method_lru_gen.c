@@ -142,11 +142,32 @@ static const struct hr_lru_gen_list *take_list(struct lists *lists,
     return NULL;
 }
 
+static bool is_listed(const struct lru_gen *lru_gen, const struct hr_wss_subject *subject)
+{
+    struct lists lists = lists_of(lru_gen, subject);
+    const struct hr_lru_gen_list *list;
+
+    while ((list = take_list(&lists, subject)) != NULL)
+        if (hr_lru_gen_is_of(list, group_of(subject)))
+            return true;
+    return false;
+}
+
 /* A group without a memory cgroup of its own isn't in the text. */
+static bool has_own_memory(const struct hr_wss_subject *subject)
+{
+    return subject->scope == HR_WSS_CGROUP &&
+           faccessat(subject->cgroup_dirfd, "memory.stat", F_OK, AT_EACCESS) == 0;
+}
+
 static int explain_absence(const struct hr_wss_subject *subject, struct hr_reason *reason)
 {
     if (subject->scope != HR_WSS_CGROUP)
         return hr_reason_set(reason, -EBADMSG, HR_LRU_GEN_FILE " lists no group at all");
+    if (has_own_memory(subject))
+        return hr_reason_set(reason, -EBUSY,
+                             HR_LRU_GEN_FILE " doesn't list the cgroup, as others were created or "
+                                             "removed while the kernel printed it: try again");
     return hr_reason_set(reason, -EOPNOTSUPP,
                          "the memory controller isn't enabled for the cgroup, so its memory isn't "
                          "accounted separately: write +memory to cgroup.subtree_control of the "
@@ -177,6 +198,30 @@ static int explain_text(int status, struct hr_reason *reason)
     return status;
 }
 
+/* Reads again if the target isn't listed: what was read for others may be older than the group, and
+ * the kernel may leave out groups while others are created or removed. */
+static int ensure_listed(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+                         struct hr_reason *reason)
+{
+    if (is_listed(lru_gen, subject))
+        return 0;
+    if (has_own_memory(subject)) {
+        lru_gen->least_reads = lru_gen->table->reads + 1;
+        int status = read_table(lru_gen, subject);
+        if (status < 0)
+            return explain_text(status, reason);
+    }
+    return is_listed(lru_gen, subject) ? 0 : explain_absence(subject, reason);
+}
+
+static int read_target(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+                       struct hr_reason *reason)
+{
+    int status = read_table(lru_gen, subject);
+
+    return status < 0 ? explain_text(status, reason) : ensure_listed(lru_gen, subject, reason);
+}
+
 /* --- Looking back --------------------------------------------------------- */
 
 static int sum_generations(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
@@ -184,17 +229,14 @@ static int sum_generations(struct lru_gen *lru_gen, const struct hr_wss_subject 
                            struct hr_reason *reason)
 {
     const struct hr_lru_gen_list *list;
-    bool found = false;
 
-    int status = read_table(lru_gen, subject);
+    int status = read_target(lru_gen, subject, reason);
     if (status < 0)
-        return explain_text(status, reason);
+        return status;
     struct lists lists = lists_of(lru_gen, subject);
-    while ((list = take_list(&lists, subject)) != NULL) {
-        found = found || hr_lru_gen_is_of(list, group_of(subject));
+    while ((list = take_list(&lists, subject)) != NULL)
         hr_lru_gen_sum_window(list, window_ms, sum);
-    }
-    return found ? 0 : explain_absence(subject, reason);
+    return 0;
 }
 
 /* Each group on each node has generations of its own. Lists that don't cover the window may have up
@@ -259,16 +301,14 @@ static bool is_gone(const struct lru_gen *lru_gen, const struct hr_lru_gen_list 
 /* Lists the next generation of each group and node of the target that can be aged. Groups created
  * since time zero need no aging, as all their pages were touched since. */
 static int list_wanted(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
-                       const struct generations *only, struct hr_reason *reason)
+                       const struct generations *only)
 {
     struct lists lists = lists_of(lru_gen, subject);
     struct generations *wanted = &lru_gen->wanted;
     const struct hr_lru_gen_list *list;
-    bool found = false;
 
     wanted->count = 0;
     while ((list = take_list(&lists, subject)) != NULL) {
-        found = found || hr_lru_gen_is_of(list, group_of(subject));
         if (is_removed(list))
             continue;
         const struct generation *known = only != NULL ? find_generation(only, list) : NULL;
@@ -280,8 +320,6 @@ static int list_wanted(struct lru_gen *lru_gen, const struct hr_wss_subject *sub
             0)
             return -ENOMEM;
     }
-    if (!found)
-        return explain_absence(subject, reason);
     if (wanted->count > 0)
         qsort(wanted->items, wanted->count, sizeof(*wanted->items), compare_generations);
     return 0;
@@ -414,9 +452,8 @@ static int age_target(struct lru_gen *lru_gen, const struct hr_wss_subject *subj
     lru_gen->walk.ns = 0;
     lru_gen->walk.commanded = 0;
     status = command(lru_gen, subject);
-    if (status == 0)
-        status = check_time(lru_gen, subject->max_scan_ns, reason);
-    return explain_aging(lru_gen, subject, status, reason);
+    return status == 0 ? check_time(lru_gen, subject->max_scan_ns, reason)
+                       : explain_aging(lru_gen, subject, status, reason);
 }
 
 /* --- Measuring with aging ------------------------------------------------- */
@@ -429,9 +466,9 @@ static int begin_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subj
     lru_gen->has_ended = false;
     int status = hr_lru_gen_file_probe(subject->root, true, reason);
     if (status == 0)
-        status = explain_text(read_table(lru_gen, subject), reason);
+        status = read_target(lru_gen, subject, reason);
     if (status == 0)
-        status = list_wanted(lru_gen, subject, NULL, reason);
+        status = list_wanted(lru_gen, subject, NULL);
     if (status == 0)
         status = age_target(lru_gen, subject, reason);
     if (status == 0 && lru_gen->table == &lru_gen->own)
@@ -448,11 +485,11 @@ static int begin_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subj
 static int end_aged_window(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
                            struct hr_reason *reason)
 {
-    int status = explain_text(read_table(lru_gen, subject), reason);
+    int status = read_target(lru_gen, subject, reason);
     if (status == 0 && count_missing(lru_gen, subject, &lru_gen->beginning) > 0)
         status = explain_aging(lru_gen, subject, -EBUSY, reason);
     if (status == 0)
-        status = list_wanted(lru_gen, subject, &lru_gen->beginning, reason);
+        status = list_wanted(lru_gen, subject, &lru_gen->beginning);
     if (status == 0)
         status = age_target(lru_gen, subject, reason);
     lru_gen->has_ended = status == 0;
@@ -492,6 +529,8 @@ static int read_aged(struct lru_gen *lru_gen, const struct hr_wss_subject *subje
     lru_gen->has_ended = false;
     if (status == 0)
         status = explain_aging(lru_gen, subject, ensure_wanted(lru_gen, subject), reason);
+    if (status == 0)
+        status = ensure_listed(lru_gen, subject, reason);
     if (status == 0)
         status = sum_since(lru_gen, subject, &pages, reason);
     if (status < 0)

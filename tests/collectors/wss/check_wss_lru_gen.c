@@ -201,6 +201,7 @@ static struct {
     unsigned slow_us;
     bool is_preempted; /* and the thread doesn't run meanwhile */
     uint64_t clock_us;
+    int left_out; /* so many readings lack the first list */
 } kernel;
 
 static void age(struct fake_list *list)
@@ -263,9 +264,11 @@ int __wrap_hr_lru_gen_file_read(const struct hr_root *root, struct hr_file_text 
         return __real_hr_lru_gen_file_read(root, text);
     free(text->start);
     FILE *stream = open_memstream(&text->start, &text->length);
-    for (size_t i = 0; i < kernel.count; i++)
+    size_t first = kernel.left_out > 0;
+    kernel.left_out -= kernel.left_out > 0;
+    for (size_t i = first; i < kernel.count; i++)
         print(stream, &kernel.lists[i],
-              i == 0 || kernel.lists[i].memcg_id != kernel.lists[i - 1].memcg_id ||
+              i == first || kernel.lists[i].memcg_id != kernel.lists[i - 1].memcg_id ||
                   strcmp(kernel.lists[i].path, kernel.lists[i - 1].path) != 0);
     fclose(stream);
     text->capacity = text->length;
@@ -535,6 +538,59 @@ START_TEST(follows_groups_that_come_and_go)
 }
 END_TEST
 
+/* The kernel may leave out a group that exists while others come and go. */
+START_TEST(reads_again_where_a_group_is_missing)
+{
+    const bool aging = _i;
+
+    kernel.on = true;
+    add_list(2, "/a", 0);
+    add_list(3, "/b", 0);
+    open_wss("a", aging, 0);
+    tree_write(tree, TREE_CGROUPS "/a/memory.stat", "anon 0\n");
+    kernel.left_out = 1;
+    ck_assert_msg(begin() == 0, "%s", reason.text);
+    kernel.left_out = 1;
+    ck_assert_msg(read_window(2000) == 0, "%s", reason.text);
+    kernel.left_out = 10;
+    ck_assert_int_eq(aging ? begin() : read_window(2000), -EBUSY);
+    ck_assert_ptr_nonnull(strstr(reason.text, "try again"));
+    kernel.left_out = 0;
+    ck_assert_int_eq(begin(), 0);
+}
+END_TEST
+
+/* What was read for another one a moment ago is older than this group. */
+START_TEST(reads_again_for_a_new_group)
+{
+    struct hr_wss_shared *shared = hr_wss_shared_new();
+    struct hr_wss_options options = {.target = {.scope = HR_WSS_CGROUP, .cgroup = "a"},
+                                     .method = HR_WSS_AUTO,
+                                     .aging = true,
+                                     .shared = shared};
+
+    kernel.on = true;
+    add_list(2, "/a", 0);
+    open_wss("a", true, 0);
+    hr_wss_close(wss);
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+    ck_assert_int_eq(begin(), 0);
+    hr_wss_close(wss);
+    wss = NULL;
+    kernel.clock_us += 100000;
+    options.target.cgroup = "new";
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+    tree_add_group(tree, "new", true);
+    tree_write(tree, TREE_CGROUPS "/new/memory.stat", "anon 0\n");
+    add_list(3, "/new", 0);
+    ck_assert_msg(begin() == 0, "%s", reason.text);
+    ck_assert_int_eq(hr_wss_method(wss), HR_WSS_LRU_GEN);
+    hr_wss_close(wss);
+    wss = NULL;
+    hr_wss_shared_free(shared);
+}
+END_TEST
+
 /* Since Linux 7.0 the text has the number of a removed group, too: only a command shows that it is
  * gone. */
 START_TEST(knows_removed_groups_by_commands)
@@ -576,6 +632,23 @@ START_TEST(takes_no_longer_than_is_allowed)
     ck_assert_int_eq(kernel.commands, 2);
     kernel.slow_us = 0;
     ck_assert_int_eq(begin(), 0);
+}
+END_TEST
+
+/* Where there is one list only, the command itself works, but takes too long. */
+START_TEST(takes_no_longer_for_a_single_list)
+{
+    kernel.on = true;
+    add_list(2, "/a", 0);
+    kernel.slow_us = 400000;
+    open_wss("a", true, HR_NS_PER_S / 5);
+    ck_assert_int_eq(begin(), -ETIME);
+    ck_assert_ptr_nonnull(strstr(reason.text, "takes the kernel 400 ms"));
+    kernel.slow_us = 0;
+    ck_assert_int_eq(begin(), 0);
+    kernel.slow_us = 400000;
+    ck_assert_int_eq(read_window(1000), -ETIME);
+    ck_assert_ptr_nonnull(strstr(reason.text, "limit of 200 ms"));
 }
 END_TEST
 
@@ -798,8 +871,11 @@ int main(void)
     tcase_add_test(tests, retries_while_another_process_ages);
     tcase_add_test(tests, reports_that_others_aged_too_often);
     tcase_add_test(tests, follows_groups_that_come_and_go);
+    tcase_add_loop_test(tests, reads_again_where_a_group_is_missing, 0, 2);
+    tcase_add_test(tests, reads_again_for_a_new_group);
     tcase_add_test(tests, knows_removed_groups_by_commands);
     tcase_add_test(tests, takes_no_longer_than_is_allowed);
+    tcase_add_test(tests, takes_no_longer_for_a_single_list);
     tcase_add_test(tests, may_have_to_wait_for_longer);
     tcase_add_test(tests, does_not_begin_what_will_take_longer_than_allowed);
     tcase_add_test(tests, reads_once_a_second_for_all_targets);
