@@ -267,8 +267,9 @@ void perf_problems_log_cpus(struct perf_problems *problems, int status, bool kno
     else
         complaint_log(&problems->cpus, LOG_WARNING, status,
                       PLUGIN
-                      ": can't read which CPUs are online "
-                      "(/sys/devices/system/cpu/online: %s), so %s. Retrying at each interval.",
+                      ": can't read which CPUs are online, or isolated (online, isolated, "
+                      "nohz_full in /sys/devices/system/cpu: %s), so %s. Retrying at each "
+                      "interval.",
                       status == -EBADMSG ? "it isn't understood" : STRERROR(-status),
                       known ? "those known before are counted" : "nothing is counted");
 }

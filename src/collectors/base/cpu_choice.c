@@ -31,15 +31,26 @@ int hr_cpu_choice_parse(const char *text, struct hr_cpu_choice *choice)
     return status;
 }
 
+/* Whether a list is the kernel's text for none, padded on the left to as many characters as there
+ * may be CPUs. */
+static bool is_null(const char *text, size_t length)
+{
+    static const char null[] = "(null)\n";
+    size_t blanks = 0;
+
+    while (blanks < length && text[blanks] == ' ')
+        blanks++;
+    return length - blanks == strlen(null) && memcmp(text + blanks, null, strlen(null)) == 0;
+}
+
 /*
  * A list, as hr_cpu_set_parse() takes it. Without the boot parameter, nohz_full is empty or, on
- * some kernels:
+ * some kernels (of 8 CPUs):
  *
- *     (null)
+ *       (null)
  */
 static int read_list(const struct hr_root *root, const char *path, struct hr_cpu_set *cpus)
 {
-    static const char none[] = "(null)\n";
     char text[4096];
     size_t length;
 
@@ -48,7 +59,7 @@ static int read_list(const struct hr_root *root, const char *path, struct hr_cpu
     *cpus = (struct hr_cpu_set){{0}};
     if (status == -ENOENT)
         return 0;
-    if (status < 0 || (length == strlen(none) && memcmp(text, none, length) == 0))
+    if (status < 0 || is_null(text, length))
         return status;
     status = hr_cpu_set_parse(text, length, cpus);
     return status == -ERANGE ? -EBADMSG : status;

@@ -323,8 +323,9 @@ static void try_kind(struct check_context *context, const struct kind *kind,
         count_system(context, perf, kind);
         count_group(context, perf, kind);
     } else {
-        add_to_all_scopes(context, kind, "can't find out which CPUs are online",
-                          "let collectd's user read /sys/devices/system/cpu/online");
+        add_to_all_scopes(context, kind, "can't find out which CPUs are online, or isolated",
+                          "let collectd's user read online, isolated and nohz_full in "
+                          "/sys/devices/system/cpu");
     }
     hr_perf_close(perf);
 }

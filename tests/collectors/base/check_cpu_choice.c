@@ -79,6 +79,10 @@ static const struct {
     {"\n", "(null)\n", "0,6-9", 0, "0,6-7"},
     {"\n", "(null)\n", "isolated", 0, ""},
     {"\n", "(null)\n", "!isolated", 0, "0-7"},
+    {"\n", "  (null)\n", "!isolated", 0, "0-7"}, /* padded to the number of CPUs */
+    {"\n", "                          (null)\n", "isolated", 0, ""},
+    {"\n", "  (null)", "!isolated", -EBADMSG, NULL},
+    {"\n", "(null) \n", "!isolated", -EBADMSG, NULL},
     {"\n", "\n", "!isolated", 0, "0-7"},
     {NULL, NULL, "!isolated", 0, "0-7"},
     {NULL, NULL, "isolated", 0, ""},

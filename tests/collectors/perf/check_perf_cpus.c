@@ -56,6 +56,7 @@ static const struct {
     {"\n", "(null)\n", "0-1"},
     {"2\n", "3\n", "!isolated"},
     {"0-1\n", "\n", "isolated"},
+    {"2-3\n", "  (null)\n", "!isolated"},
     {"\n", "0-1\n", "isolated"},
 };
 
