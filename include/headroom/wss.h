@@ -74,6 +74,9 @@ struct hr_wss_options {
     /** How many windows of a measurement will be read: the maximum number of readings per
      * beginning. 0: one; SIZE_MAX: unlimited. */
     size_t window_count;
+    /** The longest of them, with which measurements will begin: HR_WSS_AUTO chooses no method that
+     * can't measure it. 0: unknown. */
+    uint64_t longest_window_ns;
     bool aging; /**< lru_gen: makes the kernel create generations; else existing ones are read */
     /** How much CPU time one scan of memory may take; 0: no limit. With referenced a scan covers
      * one process; with idle, and with lru_gen and aging, the whole target, once to mark it and
@@ -150,8 +153,8 @@ int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_
  * Prepares measuring a target. The method is chosen here; whether the process or cgroup exists is
  * checked at each beginning.
  *
- * HR_WSS_AUTO chooses the first method that works and allows the number of windows: for processes
- * idle, referenced, damon; for a cgroup lru_gen if aging is allowed, idle, referenced, lru_gen; for
+ * HR_WSS_AUTO chooses the first method that works and allows the windows: for processes idle,
+ * referenced, damon; for a cgroup lru_gen if aging is allowed, idle, referenced, lru_gen; for
  * the system lru_gen if aging is allowed, damon, lru_gen. One that turns out to exceed max_scan_ns,
  * or referenced for processes that run virtual machines, is replaced by the next: hr_wss_method()
  * changes then.

@@ -181,6 +181,14 @@ int hr_wss_check_method(const struct hr_root *root, const struct hr_wss_options 
     return status < 0 ? status : check_windows(methods[method], options, reason);
 }
 
+static int check_longest_window(const struct hr_root *root, const struct hr_wss_options *options,
+                                enum hr_wss_method method, struct hr_reason *reason)
+{
+    if (options->longest_window_ns == 0 || methods[method]->check_window == NULL)
+        return 0;
+    return methods[method]->check_window(root, options->longest_window_ns, reason);
+}
+
 /* There is room for three reasons, each truncated if necessary. */
 static void append_reason(struct hr_reason *all, const char *name, const char *text)
 {
@@ -201,6 +209,8 @@ int hr_wss_choose_method(const struct hr_root *root, const struct hr_wss_options
             (excluded & 1u << next->method) != 0)
             continue;
         int status = hr_wss_check_method(root, options, next->method, &one);
+        if (status == 0)
+            status = check_longest_window(root, options, next->method, &one);
         if (status == 0) {
             *method = next->method;
             return 0;

@@ -49,6 +49,9 @@ struct hr_wss_ops {
     int (*probe)(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
                  struct hr_reason *reason);
 
+    /** Whether it can measure a window. @return 0; -EINVAL, with a reason. May be NULL: any. */
+    int (*check_window)(const struct hr_root *root, uint64_t window_ns, struct hr_reason *reason);
+
     /** Creates the state, which is kept across measurements. @param subject only its root may be
      * used yet. @param state receives it. */
     int (*open)(const struct hr_wss_subject *subject, void **state);

@@ -160,14 +160,15 @@ static bool is_blocking(const struct hr_root *root)
            (release.major < 6 || (release.major == 6 && release.minor < 9));
 }
 
-static int check_window(const struct damon *damon, uint64_t window_ns, struct hr_reason *reason)
+static int damon_check_window(const struct hr_root *root, uint64_t window_ns,
+                              struct hr_reason *reason)
 {
     if (window_ns < MIN_WINDOW_NS)
         return hr_reason_set(reason, -EINVAL,
                              "a window of %.3f s is too short, as reading from DAMON takes 0.1 s: "
                              "use windows of %.1f s or more, or another method",
                              (double)window_ns / 1e9, (double)MIN_WINDOW_NS / 1e9);
-    if (damon->is_blocking && window_ns > BLOCKING_MAX_WINDOW_NS)
+    if (window_ns > BLOCKING_MAX_WINDOW_NS && is_blocking(root))
         return hr_reason_set(reason, -EINVAL,
                              "before Linux 6.9 DAMON answers only at the end of an interval, and "
                              "the thread that reads can't be interrupted until then: use windows "
@@ -373,7 +374,7 @@ static int damon_begin(void *state, const struct hr_wss_subject *subject, uint64
     struct damon *damon = state;
 
     damon->is_blocking = is_blocking(damon->root);
-    int status = check_window(damon, window_ns, reason);
+    int status = damon_check_window(damon->root, window_ns, reason);
     if (status == 0)
         status = damon_probe(damon->root, subject->scope, subject->aging, reason);
     if (status < 0)
@@ -507,6 +508,7 @@ const struct hr_wss_ops hr_wss_damon_ops = {
     .max_windows = 1,
     .max_windows_passive = 1,
     .probe = damon_probe,
+    .check_window = damon_check_window,
     .open = damon_open,
     .begin = damon_begin,
     .read = damon_read,

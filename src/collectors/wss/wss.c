@@ -392,6 +392,7 @@ int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reaso
     struct hr_reason why = {0}, replaced = {0};
     int status;
 
+    wss->options.longest_window_ns = window_ns;
     while ((status = begin_with_method(wss, window_ns, &why)) < 0 &&
            (status == -ETIME || status == -EOPNOTSUPP) && replace_method(wss))
         replaced = why;

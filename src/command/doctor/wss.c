@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "headroom/cgroup.h"
+#include "headroom/clock.h"
 #include "headroom/process.h"
 #include "headroom/room.h"
 #include "headroom/utf8.h"
@@ -187,6 +188,7 @@ static enum hr_wss_method choose_method(const struct hr_root *root,
                    .cgroup = "any"},
         .method = target->method,
         .window_count = target->window_count,
+        .longest_window_ns = (uint64_t)(target->longest_s * (double)HR_NS_PER_S),
         .aging = target->aging,
     };
     struct hr_wss *wss;

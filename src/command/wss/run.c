@@ -373,6 +373,7 @@ static int open_all(struct run *run)
         .target = run->measured,
         .method = request->method,
         .window_count = readings > 0 ? readings : SIZE_MAX,
+        .longest_window_ns = wss_plan_longest_ns(&request->plan),
         .aging = request->aging,
     };
     status = hr_wss_open(run->root, &options, &run->wss, &reason);
