@@ -120,35 +120,48 @@ static uint64_t handle_failure(struct wss_job *job, enum wss_finding finding,
 
 /* --- The method ----------------------------------------------------------- */
 
-/* Logs, once per target or pattern and method, which one "auto" chose. @param replaced  why not
- * the one before any more; NULL: there was none. */
-static void log_chosen_method(const struct wss_job *job, const struct hr_reason *replaced)
+/* Logs, once per target or pattern and method, which one "auto" chose, and why not the one before
+ * any more, if there was one. */
+static void log_chosen_method(struct wss_job *job)
 {
-    const unsigned bit = 1u << hr_wss_method(job->wss);
+    const unsigned bit = 1u << job->method;
     const bool is_pattern = job->overlap_entry.path != NULL;
     struct wss_target *target = job->target;
 
     if (target->method != HR_WSS_AUTO || (target->logged_methods & bit) != 0)
         return;
     target->logged_methods |= bit;
-    if (replaced == NULL)
+    if (job->replaced.error == 0)
         INFO(PLUGIN ": %s%s %s measured with the %s method.",
              is_pattern ? "cgroups selected by " : "", target->label, is_pattern ? "are" : "is",
-             hr_wss_method_name(hr_wss_method(job->wss)));
+             hr_wss_method_name(job->method));
     else
         INFO(PLUGIN ": %s%s is measured with the %s method now, as with the %s method %s.",
              is_pattern ? "a cgroup selected by " : "", target->label,
-             hr_wss_method_name(hr_wss_method(job->wss)),
-             hr_wss_method_name(job->overlap_entry.method), replaced->text);
+             hr_wss_method_name(job->method), hr_wss_method_name(job->method_before),
+             job->replaced.text);
+    job->replaced.error = 0;
 }
 
-/* To be called when a method was chosen, or another one. */
-static void take_method(struct wss_job *job, const struct hr_reason *replaced)
+/* To be called when a method was chosen. */
+static void take_method(struct wss_job *job)
 {
-    log_chosen_method(job, replaced);
-    job->overlap_entry.method = hr_wss_method(job->wss);
-    job->overlap_entry.checked = 0;
+    job->method = hr_wss_method(job->wss);
     job->cycle_ns = choose_cycle(job);
+}
+
+/* Whether "auto" has replaced the method. */
+static bool is_replaced(const struct wss_job *job)
+{
+    return hr_wss_method(job->wss) != job->method;
+}
+
+/* It is logged when a measurement has begun with the other method: it may not be able to. */
+static void take_other_method(struct wss_job *job, const struct hr_reason *why)
+{
+    job->method_before = job->method;
+    job->replaced = *why;
+    take_method(job);
 }
 
 /* @return 0; -EEXIST, with a reason: the target overlaps with another one. */
@@ -156,6 +169,10 @@ static int decide_overlap(struct wss_job *job, struct hr_reason *reason)
 {
     const struct wss_overlap_entry *other;
 
+    if (job->overlap_entry.method != hr_wss_method(job->wss)) {
+        job->overlap_entry.method = hr_wss_method(job->wss);
+        job->overlap_entry.checked = 0;
+    }
     other = wss_overlap_enter(&job->context->overlap_guard, &job->overlap_entry);
     return other != NULL ? wss_overlap_explain(&job->overlap_entry, other, reason) : 0;
 }
@@ -178,6 +195,7 @@ static int open_method(struct wss_job *job, struct hr_reason *reason)
                    .group = job->cgroup},
         .method = job->target->method,
         .window_count = count_windows(job),
+        .longest_window_ns = longest_window_ns(job),
         .aging = job->target->aging,
         .max_scan_ns = job->context->max_scan_ns,
         .max_rss_bytes = job->context->max_rss_bytes,
@@ -189,14 +207,9 @@ static int open_method(struct wss_job *job, struct hr_reason *reason)
     int status = hr_wss_open(job->context->root, &options, &job->wss, reason);
     if (status < 0)
         return status;
-    take_method(job, NULL);
+    take_method(job);
+    log_chosen_method(job);
     return 0;
-}
-
-/* Whether "auto" has replaced the method. */
-static bool is_replaced(const struct wss_job *job)
-{
-    return hr_wss_method(job->wss) != job->overlap_entry.method;
 }
 
 /* --- Measuring ------------------------------------------------------------ */
@@ -244,9 +257,10 @@ static uint64_t begin_measurement(struct wss_job *job)
     job->scheduled_ns -= job->scheduled_ns % slot_ns(job);
     int status = hr_wss_begin(job->wss, longest_window_ns(job), &reason);
     if (is_replaced(job))
-        take_method(job, &reason);
+        take_other_method(job, status == 0 ? &reason : &(struct hr_reason){0});
     if (status < 0)
         return handle_failure(job, wss_problems_classify(status, is_by_file(job)), &reason);
+    log_chosen_method(job);
     job->is_measuring = true;
     job->next_window = 0;
     job->scan_ns = 0;
@@ -335,7 +349,7 @@ static uint64_t finish_cycle(struct wss_job *job)
 static uint64_t begin_again(struct wss_job *job, const struct hr_reason *replaced)
 {
     end_measuring(job);
-    take_method(job, replaced);
+    take_other_method(job, replaced);
     return hr_clock_ns();
 }
 

@@ -38,7 +38,10 @@ struct wss_job {
     const char *instance;
     struct wss_overlap_entry overlap_entry;
     struct wss_target_status status;
-    struct hr_wss *wss; /**< NULL until the method is available */
+    struct hr_wss *wss;               /**< NULL until the method is available */
+    enum hr_wss_method method;        /**< its, until "auto" is seen to have replaced it */
+    enum hr_wss_method method_before; /**< the one it replaced, … */
+    struct hr_reason replaced;        /**< … and why; error 0: nothing that is to be logged */
 
     uint64_t cycle_ns;     /**< from beginning to beginning: a multiple of the interval */
     uint64_t scheduled_ns; /**< when this cycle was to begin */
