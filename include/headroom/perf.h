@@ -171,8 +171,9 @@ int hr_perf_bpf_memory(const struct hr_root *root, const struct hr_perf_options 
 void hr_perf_close(struct hr_perf *perf);
 
 /**
- * Reads which CPUs are online; by BPF, also what has been counted. Call it each time before reading
- * the targets.
+ * Reads which CPUs are online; by BPF, also what has been counted. By descriptors, opens counters
+ * of targets that wait for it, for as long as slice_ns allows. Call it each time before reading the
+ * targets.
  *
  * @return 0, or the negative errno of reading /sys/devices/system/cpu/online, or isolated or
  * nohz_full if these matter; -EBADMSG or -ERANGE if it can't be parsed; the CPUs known before are

@@ -399,7 +399,7 @@ static void change_to_bpf(const struct hr_perf_choice *choice, bool began)
     may_change = false;
     if (hr_perf_change_to_bpf(perf, &reason) == 0) {
         open_files_raise_limit(PLUGIN, 0);
-        perf_problems_forget_files(&problems);
+        perf_problems_change_to_bpf(&problems);
         if (began)
             INFO(PLUGIN ": counting by BPF from now on (Counting \"auto\"): %s.", choice->why);
         else

@@ -250,11 +250,11 @@ void perf_problems_record(struct perf_problems *problems, const struct perf_even
     /* Lack of events is logged by log_event_problems(), and a cgroup may be removed. */
     if (status == -ENODATA || status == -ENODEV)
         status = 0;
-    if (status == -EINPROGRESS) {
+    if (status == -EINPROGRESS && group == NULL)
+        problems->system_opening = true;
+    else if (status == -EINPROGRESS)
         problems->opening++;
-        return;
-    }
-    if (group == NULL)
+    else if (group == NULL)
         record_system(problems, status);
     else
         record_group(problems, group, status);
@@ -266,10 +266,9 @@ void perf_problems_log_cpus(struct perf_problems *problems, int status, bool kno
         complaint_resolve(&problems->cpus, PLUGIN ": can read again which CPUs are online.");
     else
         complaint_log(&problems->cpus, LOG_WARNING, status,
-                      PLUGIN
-                      ": can't read which CPUs are online, or isolated (online, isolated, "
-                      "nohz_full in /sys/devices/system/cpu: %s), so %s. Retrying at each "
-                      "interval.",
+                      PLUGIN ": can't read which CPUs are online, or isolated (online, isolated, "
+                             "nohz_full in /sys/devices/system/cpu: %s), so %s. Retrying at each "
+                             "interval.",
                       status == -EBADMSG ? "it isn't understood" : STRERROR(-status),
                       known ? "those known before are counted" : "nothing is counted");
 }
@@ -362,7 +361,7 @@ static void log_enough_files(const struct perf_problems *problems)
     INFO(PLUGIN ": %s counted now, as file descriptors suffice for all.", what);
 }
 
-void perf_problems_forget_files(struct perf_problems *problems)
+static void forget_files(struct perf_problems *problems)
 {
     problems->short_of_files = 0;
     problems->system_short_of_files = false;
@@ -382,20 +381,25 @@ static void log_files(struct perf_problems *problems, const struct hr_perf *perf
         log_enough_files(problems);
         problems->shortage_logged = false;
     }
-    perf_problems_forget_files(problems);
+    forget_files(problems);
 }
 
 static void log_opening(struct perf_problems *problems)
 {
-    if (problems->opening > 0 && !problems->opening_logged)
+    const size_t count = problems->opening + problems->system_opening;
+    char what[80];
+
+    print_targets(problems->system_opening, problems->opening, what, sizeof(what));
+    if (count > 0 && !problems->opening_logged)
         INFO(PLUGIN
              ": opening counters takes time on each CPU, so it goes on at the next intervals; "
-             "until then %zu of the cgroups and the system have no values.",
-             problems->opening);
-    if (problems->opening == 0 && problems->opening_logged)
+             "until then %s without values.",
+             what);
+    if (count == 0 && problems->opening_logged)
         INFO(PLUGIN ": all counters are open.");
-    problems->opening_logged = problems->opening > 0;
+    problems->opening_logged = count > 0;
     problems->opening = 0;
+    problems->system_opening = false;
 }
 
 static const char no_controller[] =
@@ -418,6 +422,22 @@ static void log_failed_groups(struct perf_problems *problems)
                                                   : STRERROR(-problems->failed_status));
     }
     problems->failed = 0;
+}
+
+/* What was found for cgroups is copied from the machine then, which is logged for that alone. */
+void perf_problems_change_to_bpf(struct perf_problems *problems)
+{
+    struct complaint *machine = problems->kinds[HR_PERF_SYSTEM];
+    struct complaint *cgroups = problems->kinds[HR_PERF_CGROUP];
+
+    for (int kind = 0; kind < PERF_PROBLEM_COUNT; kind++)
+        if (kind != PERF_PROBLEM_WHOLE && machine[kind].cause == 0) {
+            machine[kind] = cgroups[kind];
+            cgroups[kind] = (struct complaint){0};
+        }
+    forget_files(problems);
+    problems->opening = 0;
+    problems->system_opening = false;
 }
 
 void perf_problems_log(struct perf_problems *problems, const struct perf_events *events,

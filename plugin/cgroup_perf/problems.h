@@ -32,9 +32,9 @@ struct perf_problems {
     bool failure_logged;  /* of cgroups for another reason, which lasts */
     struct starvation starvation;
 
-    /* Of this interval: whether the machine lacks descriptors, or is counted; how many cgroups do,
-     * are, and can't be counted for another reason, with an example. */
-    bool system_short_of_files, system_counted;
+    /* Of this interval: whether the machine lacks descriptors, is counted, or being opened; how
+     * many cgroups do, are, and can't be counted for another reason, with an example. */
+    bool system_short_of_files, system_counted, system_opening;
     size_t short_of_files, counted, failed, opening;
     int failed_status;
     char example[256];
@@ -51,8 +51,11 @@ void perf_problems_log_cpus(struct perf_problems *problems, int status, bool kno
 /** Logs whether all CPUs are left out. @param count  hr_perf_cpu_count(). */
 void perf_problems_log_left_out(struct perf_problems *problems, size_t count);
 
-/** Forgets that descriptors were too few in this interval: by BPF none is needed from now on. */
-void perf_problems_forget_files(struct perf_problems *problems);
+/**
+ * By BPF from now on, call it before the interval is logged: forgets that descriptors were too few,
+ * or being opened; events that can't be counted in cgroups can't be for the machine.
+ */
+void perf_problems_change_to_bpf(struct perf_problems *problems);
 
 /** Logs what is new in this interval, and starts the next. */
 void perf_problems_log(struct perf_problems *problems, const struct perf_events *events,

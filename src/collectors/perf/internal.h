@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * perf/internal.h - struct hr_perf, shared by perf/perf.c (opening and closing), perf/probe.c
- * (which events can be counted), perf/target.c (counting) and perf/bpf_counting.c (by BPF).
+ * (which events can be counted), perf/choice.c (by what), perf/target.c and perf/values.c
+ * (counting), perf/opening.c (by descriptors), perf/bpf_counting.c (by BPF) and perf/change.c.
  */
 #ifndef HEADROOM_COLLECTORS_PERF_INTERNAL_H
 #define HEADROOM_COLLECTORS_PERF_INTERNAL_H

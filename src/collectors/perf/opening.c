@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "headroom/cgroup.h"
@@ -71,6 +72,7 @@ void hr_perf_opening_cancel(struct hr_perf_target *target)
 {
     struct hr_perf_target **place = &target->perf->slice.waiting;
 
+    target->slice_status = 0;
     if (!target->waits)
         return;
     while (*place != target)
@@ -150,6 +152,17 @@ static bool reserve_files(struct hr_perf_target *target)
     return true;
 }
 
+/* Each CPU has its counters. Until then the values are those of the counters before. */
+static int finish(struct hr_perf_target *target)
+{
+    const struct hr_perf *perf = target->perf;
+
+    memcpy(target->usable, perf->probes[target->scope].usable,
+           perf->group_count * sizeof(*target->usable));
+    target->whole = target->reserved > 0;
+    return target->whole ? 0 : -ENODATA;
+}
+
 /* As far as the slice allows. @param cgroup  the directory, or -1.
  * @return as hr_perf_target_read(). */
 static int open_missing_cpus(struct hr_perf_target *target, int cgroup)
@@ -165,10 +178,8 @@ static int open_missing_cpus(struct hr_perf_target *target, int cgroup)
             status = is_used_up(&target->perf->slice) ? -EINPROGRESS : open_cpu(target, i, cgroup);
     if (status == -EINPROGRESS)
         return status;
-    if (status == 0) {
-        target->whole = target->reserved > 0;
-        return target->whole ? 0 : -ENODATA;
-    }
+    if (status == 0)
+        return finish(target);
     hr_perf_target_close_cpus(target);
     if (hr_perf_is_out_of_files(status))
         hr_perf_budget_note_shortage(&target->perf->budget);

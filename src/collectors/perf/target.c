@@ -43,7 +43,7 @@ static int open_target(struct hr_perf *perf, enum hr_perf_scope scope,
     const size_t groups = perf->group_count, events = perf->event_count;
     struct hr_perf_target *opened =
         calloc(1, sizeof(*opened) + groups * (2 * sizeof(struct hr_perf_times) + sizeof(uint64_t)) +
-                      events * 2 * sizeof(uint64_t));
+                      events * 2 * sizeof(uint64_t) + groups * sizeof(uint32_t));
     if (opened == NULL)
         return -ENOMEM;
     *opened = (struct hr_perf_target){.perf = perf, .scope = scope, .group = group};
@@ -53,6 +53,7 @@ static int open_target(struct hr_perf *perf, enum hr_perf_scope scope,
     sums->starved_ns = (uint64_t *)(sums->ever + groups);
     sums->deltas = sums->starved_ns + groups;
     sums->totals = sums->deltas + events;
+    opened->usable = (uint32_t *)(sums->totals + events);
     if (perf->bpf != NULL) {
         opened->generation = perf->probes[scope].generation;
         hr_perf_bpf_add_target(opened);
@@ -335,5 +336,7 @@ void hr_perf_target_pause(struct hr_perf_target *target)
         hr_perf_bpf_deselect_group(target);
     read_all_cpus(target);
     target->was_read = target->was_read || was_counted;
+    memset(target->sums.starved_ns, 0,
+           target->perf->group_count * sizeof(*target->sums.starved_ns));
     hr_perf_target_close_descriptors(target);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf/target.h - struct hr_perf_target, shared by perf/target.c, perf/opening.c (descriptors) and
- * perf/bpf_counting.c (BPF).
+ * perf/target.h - struct hr_perf_target, shared by perf/target.c, perf/values.c, perf/opening.c
+ * (descriptors), perf/bpf_counting.c (BPF) and perf/change.c (from the one to the other).
  */
 #ifndef HEADROOM_COLLECTORS_PERF_TARGET_H
 #define HEADROOM_COLLECTORS_PERF_TARGET_H
@@ -43,6 +43,8 @@ struct hr_perf_target {
     size_t reserved;     /**< descriptors that are open, or about to be opened */
     size_t wanted;       /**< of struct hr_perf_files */
     unsigned generation; /**< of the probe, when the counters were opened */
+    uint32_t *usable;    /**< of each group, by descriptors: a bit mask of its events that were open
+                              when it became whole */
     unsigned cpus_seen;  /**< generation of the CPUs, when the counters were opened */
     int failed;          /**< why the counters can't be opened, except for lack of descriptors; 0 */
     uint64_t failed_ns;

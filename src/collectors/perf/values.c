@@ -14,9 +14,14 @@ static bool is_counted(const struct hr_perf_value *value, const struct hr_perf_t
            (value->enabled_ns == 0 && (ever->running_ns > 0 || ever->enabled_ns == 0));
 }
 
+/* By descriptors, the probe may have found more since the target was opened, which then waits. */
 static bool is_usable(const struct hr_perf_target *target, size_t group, size_t event)
 {
-    return (target->perf->probes[target->scope].usable[group] >> event & 1) != 0;
+    const struct hr_perf *perf = target->perf;
+    const uint32_t *usable =
+        perf->bpf != NULL ? perf->probes[target->scope].usable : target->usable;
+
+    return (usable[group] >> event & 1) != 0;
 }
 
 /* Whether the event is open on a CPU, or was at the last read. */

@@ -265,7 +265,7 @@ static int count_once(struct check_context *context, struct hr_perf *perf, enum 
 {
     int status = hr_perf_target_read(target);
 
-    if (status == -EINPROGRESS) /* on the first CPUs, which is enough to try */
+    if (status == -EINPROGRESS) /* it was probed, which is enough to try */
         status = 0;
     if (status == 0)
         context->cpu_count = count_cpus(target);
@@ -321,6 +321,7 @@ static void try_kind(struct check_context *context, const struct kind *kind,
         status = hr_perf_read(perf);
     if (status == 0) {
         count_system(context, perf, kind);
+        hr_perf_read(perf); /* else opening the machine may have taken the time of this, too */
         count_group(context, perf, kind);
     } else {
         add_to_all_scopes(context, kind, "can't find out which CPUs are online, or isolated",
@@ -364,10 +365,11 @@ static int try_event(const struct check_context *context, struct hr_perf_event *
         status = hr_perf_target_open_system(perf, &target);
     if (status == 0) {
         status = hr_perf_target_read(target);
+        const int of_event = hr_perf_status(perf, HR_PERF_SYSTEM, 0, 0);
+        if (status == -EINPROGRESS || (of_event < 0 && of_event != -ECANCELED))
+            status = of_event;
         hr_perf_target_close(target);
     }
-    if (status == 0 || status == -EINPROGRESS)
-        status = hr_perf_status(perf, HR_PERF_SYSTEM, 0, 0);
     hr_perf_close(perf);
     return status;
 }
@@ -381,7 +383,7 @@ static bool is_countable(const struct check_context *context, const char *text)
         return false;
     const int status = try_event(context, event);
     hr_perf_event_free(event);
-    return status == 0 || status == -ECANCELED;
+    return status == 0;
 }
 
 static bool is_text_of_pmu(const struct check_context *context, const char *text)
@@ -441,7 +443,7 @@ static void check_other_pmu(const struct check_context *context, const char *tex
         return;
     const int status = try_event(context, event);
     snprintf(feature, sizeof(feature), "event \"%s\"", text);
-    add_status(context, feature, status == -ECANCELED ? 0 : status);
+    add_status(context, feature, status);
 }
 
 /* Those of the configuration that this machine doesn't know, or that are of no kind. */

@@ -226,6 +226,20 @@ START_TEST(reports_how_long_a_group_starves)
 }
 END_TEST
 
+START_TEST(no_group_starves_after_a_pause)
+{
+    open_perf("1");
+    struct hr_perf_target *target = open_cgroup("a");
+    ck_assert_int_eq(read_target(target), 0);
+    fake_perf_add_times(id_of("a"), 0, 1, G(1), 0);
+    ck_assert_int_eq(read_target(target), 0);
+    ck_assert_uint_eq(hr_perf_target_starved_ns(target, 0), G(1));
+    hr_perf_target_pause(target);
+    ck_assert_int_eq(read_target(target), 0);
+    ck_assert_uint_eq(hr_perf_target_starved_ns(target, 0), 0);
+}
+END_TEST
+
 /* --- Groups, CPUs, targets ------------------------------------------------ */
 
 /* Each event has a different count on each CPU, so that a mix-up would be noticed. */
@@ -467,6 +481,7 @@ int main(void)
     tcase_add_loop_test(tests, stays_near_the_truth, 0, 5);
     tcase_add_test(tests, reports_how_long_it_counted);
     tcase_add_test(tests, reports_how_long_a_group_starves);
+    tcase_add_test(tests, no_group_starves_after_a_pause);
     tcase_add_test(tests, distinguishes_events_and_cpus);
     tcase_add_test(tests, takes_groups_of_any_size);
     tcase_add_test(tests, walks_cpus);

@@ -160,6 +160,56 @@ START_TEST(a_target_that_waits_may_go)
 }
 END_TEST
 
+/* Counters that were opened before count on, but not what can be counted since then. */
+START_TEST(an_event_that_can_be_counted_now_has_no_values_before_it_is_open)
+{
+    open_slow_perf("1 2");
+    fake_perf_refuse((struct fake_refusal){.error = -ENODEV, .of_config = true, .config = 2});
+    struct hr_perf_target *a = open_cgroup("a"), *b = open_cgroup("b");
+    for (int i = 0; i < 4; i++) {
+        hr_perf_read(perf);
+        hr_perf_target_read(a);
+        hr_perf_target_read(b);
+    }
+    assert_value(b, 0, 0, 0, 0);
+    assert_absent(b, 1, 0, 0);
+    fake_perf_allow();
+    advance_clock(100 * HR_NS_PER_S);
+    ck_assert_int_eq(read_target(a), -EINPROGRESS);
+    ck_assert_int_eq(status_of(HR_PERF_CGROUP, 1, 0), 0);
+    assert_absent(a, 1, 0, 0);
+    add_counted(id_of("b"), 0, 1, 10, HR_NS_PER_S);
+    ck_assert_int_eq(hr_perf_target_read(b), 0);
+    assert_value(b, 0, 0, 10, 10);
+    assert_absent(b, 1, 0, 0);
+    ck_assert(!hr_perf_target_cpu_value(b, 0, 1, 0).counted);
+    for (int i = 0; i < 20 && open_of("b") < 2 * CPUS; i++) {
+        assert_absent(b, 1, 0, 0);
+        ck_assert_int_eq(hr_perf_read(perf), 0);
+        hr_perf_target_read(a);
+        hr_perf_target_read(b);
+    }
+    assert_value(b, 1, 0, 0, 0);
+}
+END_TEST
+
+START_TEST(what_failed_before_a_pause_is_tried_after_it)
+{
+    open_slow_perf("1");
+    struct hr_perf_target *a = open_cgroup("a");
+    fake_perf_refuse(
+        (struct fake_refusal){.error = -EMFILE, .in_cgroups = true, .after = AT_LEAST + 20});
+    ck_assert_int_eq(read_target(a), -EINPROGRESS);
+    ck_assert_int_eq(hr_perf_read(perf), 0); /* it fails now */
+    ck_assert_uint_eq(fake_perf_log().open, 0);
+    hr_perf_target_pause(a);
+    fake_perf_allow();
+    advance_clock(100 * HR_NS_PER_S);
+    ck_assert_int_eq(read_target(a), -EINPROGRESS);
+    ck_assert_int_eq(read_target(a), 0);
+}
+END_TEST
+
 /* Where CPUs come online, what is counted already goes on. */
 START_TEST(counts_on_while_cpus_are_added)
 {
@@ -283,6 +333,8 @@ int main(void)
     tcase_add_test(tests, the_machine_goes_before_what_waits);
     tcase_add_test(tests, closes_what_was_opened_where_descriptors_run_out);
     tcase_add_loop_test(tests, a_target_that_waits_may_go, 0, 3);
+    tcase_add_test(tests, an_event_that_can_be_counted_now_has_no_values_before_it_is_open);
+    tcase_add_test(tests, what_failed_before_a_pause_is_tried_after_it);
     tcase_add_test(tests, counts_on_while_cpus_are_added);
     tcase_add_test(tests, opens_for_no_more_than_a_tenth_of_a_second);
     tcase_set_timeout(tests, 60);

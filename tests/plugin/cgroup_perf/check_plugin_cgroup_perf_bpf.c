@@ -176,6 +176,36 @@ START_TEST(changes_to_bpf_when_descriptors_become_too_few)
 }
 END_TEST
 
+/* It is logged for cgroups before, and for the machine as nothing else was tried for that. */
+START_TEST(repeats_nothing_about_events_when_it_changes_to_bpf)
+{
+    const size_t files = perf_cpus();
+    char options[128];
+
+    groups_make(groups, "a");
+    groups_make(groups, "b");
+    struct perf_worker a = perf_start("a");
+    snprintf(options, sizeof(options),
+             "System false\nCgroup \"*\"\nEvent \"page-faults\" \"nothing/any/\"\nMaxFiles %zu",
+             files);
+    harness_begin(options);
+    perf_read_until("cgroup_perf-a/perf-page-faults", 1);
+    ck_assert_uint_eq(perf_descriptors(), files);
+    ck_assert_uint_eq(fake_logs(0, NULL), 2);
+    struct perf_worker b = perf_start("b");
+    perf_read_until("cgroup_perf-b/perf-page-faults", 1);
+    for (int i = 0; i < 3; i++)
+        harness_read();
+    ck_assert_uint_eq(perf_descriptors(), 0);
+    perf_end(&a);
+    perf_end(&b);
+    ck_assert_uint_eq(fake_logs(LOG_INFO, "counting by descriptors (Counting \"auto\")"), 1);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "nothing/any/ can't be counted"), 1);
+    ck_assert_uint_eq(fake_logs(LOG_INFO, "counting by BPF from now on (Counting \"auto\")"), 1);
+    ck_assert_msg(fake_logs(0, NULL) == 3, "%s", fake_log(0));
+}
+END_TEST
+
 #define PMUS "sys/bus/event_source/devices/"
 
 /* The type of a PMU of this machine that counts its event 0 of each CPU; 0: there is none. */
@@ -316,6 +346,7 @@ int main(void)
     tcase_add_test(tests, uses_descriptors_where_bpf_is_not_permitted);
     tcase_add_test(tests, chooses_bpf_where_there_are_too_few_descriptors);
     tcase_add_test(tests, changes_to_bpf_when_descriptors_become_too_few);
+    tcase_add_test(tests, repeats_nothing_about_events_when_it_changes_to_bpf);
     const bool has_pmu = find_pmu() != 0;
     if (has_pmu) {
         tcase_add_loop_test(tests, chooses_bpf_where_events_of_a_pmu_would_take_turns, 0,
