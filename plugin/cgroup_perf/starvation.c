@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cgroup_perf/starvation.h"
 
-#include "collectd.h"
-
-#include "plugin.h"
-
+#include "common/log.h"
 #include "headroom/clock.h"
 
 #define PLUGIN "cgroup_perf"

@@ -53,10 +53,8 @@ static void open_count(const char *events)
 static const struct {
     const char *isolated, *nohz_full, *text;
 } choices[] = {
-    {"\n", "(null)\n", "0-1"},
-    {"2\n", "3\n", "!isolated"},
-    {"0-1\n", "\n", "isolated"},
-    {"2-3\n", "  (null)\n", "!isolated"},
+    {"\n", "(null)\n", "0-1"},   {"2\n", "3\n", "!isolated"},
+    {"0-1\n", "\n", "isolated"}, {"2-3\n", "  (null)\n", "!isolated"},
     {"\n", "0-1\n", "isolated"},
 };
 

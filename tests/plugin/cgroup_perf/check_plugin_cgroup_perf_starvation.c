@@ -19,9 +19,10 @@ static struct starvation starvation;
 static char logged[1024];
 static size_t messages;
 
-void plugin_log(int level, const char *format, ...);
+/* As in plugin/common/log.h, which can't be included beside it. */
+void log_safely(int level, const char *format, ...);
 
-void plugin_log(int level, const char *format, ...)
+void log_safely(int level, const char *format, ...)
 {
     va_list arguments;
 
