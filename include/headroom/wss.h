@@ -251,7 +251,8 @@ void hr_wss_end(struct hr_wss *wss);
 bool hr_wss_recover(const struct hr_root *root);
 
 /** Finds what hr_wss_recover() or hr_wss_restore() would end, and leaves it. @return 0: there is
- * nothing; -ESTALE: left behind; -EAGAIN: whether it is can't be seen from here; with a reason. */
+ * nothing; -ESTALE: left behind; -EAGAIN: whether it is can't be seen from here; -EMFILE, -ENFILE;
+ * with a reason. */
 int hr_wss_left_behind(const struct hr_root *root, struct hr_reason *reason);
 
 /**

@@ -32,10 +32,13 @@ bool hr_wss_recover(const struct hr_root *root)
 
 int hr_wss_left_behind(const struct hr_root *root, struct hr_reason *reason)
 {
-    uint64_t tag;
+    uint64_t tag, count;
     pid_t pid;
 
     hr_reason_clear(reason);
+    const int status = hr_damon_read_count(root, &count);
+    if (status == -EMFILE || status == -ENFILE)
+        return hr_reason_set(reason, status, "file descriptors ran out");
     switch (hr_damon_find_owner(root, &tag, &pid)) {
     case HR_DAMON_OWNER_NONE:
     case HR_DAMON_OWNER_OTHER:

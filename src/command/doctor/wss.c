@@ -148,6 +148,8 @@ static void check_leftovers(const struct hr_root *root, struct findings *finding
     const int status = hr_wss_left_behind(root, &reason);
     if (status == 0)
         findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
+    else if (status == -EMFILE || status == -ENFILE)
+        findings_add(findings, FINDING_UNTRIED, feature, DOCTOR_NO_DESCRIPTORS);
     else
         findings_add(findings, status == -ESTALE ? FINDING_LACKS : FINDING_UNTRIED, feature,
                      reason.text, "headroom wss --restore");

@@ -26,6 +26,6 @@ int wss_restore(const char *title, const char *path)
         return COMMAND_FAILED;
     }
     puts(status > 0 ? "Switched DAMON off, which a measurement that was killed had left on."
-                    : "Nothing to restore: DAMON is off.");
+                    : "Nothing to restore.");
     return output_finish(title, output_flush(stdout));
 }
