@@ -987,7 +987,6 @@ take_place() {
     {
         printf '%s\n' "$its_severity $its_time $its_daemon" "$its_beginning" "${its_kind:-threshold} $about"
         sed -n '/^series /p' -- "$1"
-        [ "$its_severity" != FAILURE ] || echo "least FAILURE"
         sed -n '4,$ { /^place /p; /^burst /p; /^single /p; }' -- "$record"
     } >"$1.new" && mv -f "$1.new" "$1" && take_turn || return 1
     for each in later outer; do
@@ -1188,16 +1187,15 @@ was_mentioned() {
     grep -lxF -e "trigger $about" -e "threshold $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
         its_list=$turns.${each##*/}.later
         { read -r its_severity _ <"$each" && [ "$its_severity" != OKAY ]; } || continue
-        [ ! -e "${its_list%later}outer" ] || continue       # it was left out
         [ -e "$its_list" ] && [ "$(sed -n 1p "$its_list" | cut -f 6)" != again ] || echo yes
     done | grep -q yes
 }
 
 # find_burst: sets burst, for an alarm, and turn to when it is mailed: now, later, or never, as its end wasn't, either; and
-# mentioned to "again" if a mail has had it as less severe. The first FAILURE is mailed now.
+# mentioned to "again" if a mail has had it. The first FAILURE is mailed now.
 find_burst() {
     mentioned=""
-    [ "$severity" != FAILURE ] || ! was_mentioned || mentioned=again
+    ! was_mentioned || mentioned=again
     before=$(find_known burst) burst="$host $resource $time" worst=$severity turn=now
     if read -r last worst_yet last_burst 2>/dev/null <"$turns.burst"; then
         apart=$((${time%.*} - ${last%.*}))
@@ -1265,7 +1263,7 @@ describe_list() {
     if [ "$again" -eq 0 ]; then
         summary="$waiting for $what"
     elif [ "$fresh" -eq 0 ]; then
-        summary="$again cgroups wait for $what even more now"
+        summary="$again of these cgroups wait for $what even more now"
     else
         summary="$waiting for $what, and $again of those before even more now"
     fi
