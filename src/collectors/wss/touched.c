@@ -14,7 +14,7 @@ struct key {
     uint64_t device, inode, offset, start;
 };
 
-struct hr_wss_shared {
+struct hr_wss_shared_mapping {
     struct key key;
     bool is_used;
     uint64_t sum_bytes;  /* of all processes, in proportion to their shares */
@@ -50,8 +50,8 @@ static uint32_t hash_of(const struct key *key)
 }
 
 /* Finds the slot of a key, or an unused one; there always is one. */
-static struct hr_wss_shared *find_slot(struct hr_wss_shared *slots, size_t capacity,
-                                       const struct key *key)
+static struct hr_wss_shared_mapping *find_slot(struct hr_wss_shared_mapping *slots, size_t capacity,
+                                               const struct key *key)
 {
     size_t at = hash_of(key) & (capacity - 1);
 
@@ -63,7 +63,7 @@ static struct hr_wss_shared *find_slot(struct hr_wss_shared *slots, size_t capac
 static int grow(struct hr_wss_touched *touched)
 {
     const size_t capacity = touched->capacity > 0 ? 2 * touched->capacity : CAPACITY_MIN;
-    struct hr_wss_shared *slots = calloc(capacity, sizeof(*slots));
+    struct hr_wss_shared_mapping *slots = calloc(capacity, sizeof(*slots));
 
     if (slots == NULL)
         return -ENOMEM;
@@ -85,7 +85,7 @@ static int add_shared(struct hr_wss_touched *touched, const struct hr_smaps_mapp
 
     if (2 * (touched->count + 1) > touched->capacity && grow(touched) < 0)
         return -ENOMEM;
-    struct hr_wss_shared *shared = find_slot(touched->slots, touched->capacity, &key);
+    struct hr_wss_shared_mapping *shared = find_slot(touched->slots, touched->capacity, &key);
     touched->count += !shared->is_used;
     shared->key = key;
     shared->is_used = true;

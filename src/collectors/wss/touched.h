@@ -23,13 +23,13 @@
 
 #include "memory/smaps.h"
 
-struct hr_wss_shared;
+struct hr_wss_shared_mapping;
 
 /** Initially all zeros. */
 struct hr_wss_touched {
     uint64_t own_bytes; /**< of memory that isn't shared */
     /** Of memory that is: a hash table, and how many of its slots are in use. */
-    struct hr_wss_shared *slots;
+    struct hr_wss_shared_mapping *slots;
     size_t count, capacity;
 };
 

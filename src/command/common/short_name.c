@@ -187,7 +187,7 @@ static bool ends_with_part(const char *text, const char *parts, char between)
            (wanted == length || text[length - wanted - 1] == between);
 }
 
-/* An instance has "_" for slashes, and for nothing that could be told from them. */
+/* An instance has "_" for slashes, which are not distinguished from those of a name. */
 static bool is_end(const char *parts, const char *group)
 {
     const char between = strchr(group, '/') != NULL ? '/' : '_';

@@ -60,20 +60,12 @@ static void check_auto(const struct hr_root *root, enum hr_wss_scope scope,
 
 /* --- collectd's own limit ------------------------------------------------- */
 
-static void ignore_event(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
-{
-    (void)group;
-    (void)event;
-    (void)context;
-}
-
 /* Finds the lowest limit of CPU time of a group and those above. @return 0; -ENODATA: there is
  * none; or another negative errno. */
 static int find_limit(const struct hr_root *root, const char *path, double *cpus)
 {
     static const struct hr_room_lines any = {{100, 100, 100, 100}};
-    const struct hr_cgroup_options options = {
-        .patterns = &path, .pattern_count = 1, .event = ignore_event};
+    const struct hr_cgroup_options options = {.patterns = &path, .pattern_count = 1};
     struct hr_room_machine *machine = NULL;
     struct hr_room_source *source = NULL;
     struct hr_cgroup_set *set = NULL;

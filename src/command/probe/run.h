@@ -16,7 +16,7 @@ struct probe_request {
     bool yes, json;
 };
 
-/** Asks, unless told not to, and runs it. @return an exit status, see common/usage.h. */
+/** Asks, unless it may do without, and runs it. @return an exit status, see common/usage.h. */
 int probe_run(const struct probe_request *request);
 
 #endif
