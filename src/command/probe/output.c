@@ -44,8 +44,7 @@ static void describe_end(const struct probe_course *course, char *text, size_t s
         [PROBE_STALLED] = "",
         [PROBE_EXHAUSTED] = "The kernel finds no more that it can take: the rest is in use.",
         [PROBE_NOTHING_LEFT] = "Nothing is left that can be taken.",
-        [PROBE_TIME_IS_UP] = "Its tasks hardly waited until the time was up: there may be more to "
-                             "take (--seconds).",
+        [PROBE_TIME_IS_UP] = "Its tasks hardly waited in that time: there may be more (--seconds).",
         [PROBE_INTERRUPTED] = "It was interrupted: there may be more to take.",
         [PROBE_FAILED] = "It failed before its end.",
     };
