@@ -3,7 +3,7 @@
 # setup.sh - what contrib/try, contrib/check and contrib/debian/build share: installing what is missing, and
 # building. To be sourced from the top folder.
 
-build_packages=(autoconf automake libtool pkg-config gcc make libc6-dev
+build_packages=(autoconf automake pkg-config gcc make libc6-dev
     collectd-core collectd-dev clang
     libbpf-dev libcgroup-dev libmnl-dev libncurses-dev libpfm4-dev libtraceevent-dev)
 check_packages=(check clang-format libclang-rt-dev shellcheck valgrind tmux python3 xz-utils
@@ -93,13 +93,13 @@ unpack_package() {
 
 list_requirements() {
     local tool lacking=()
-    for tool in autoreconf libtoolize pkg-config cc make; do
+    for tool in autoreconf pkg-config cc make; do
         command -v "$tool" >/dev/null || lacking+=("$tool")
     done
     PATH=$PATH:/usr/sbin:/usr/local/sbin command -v collectd >/dev/null || lacking+=(collectd)
     [ ${#lacking[@]} -eq 0 ] && return
     say "This is no Debian or Ubuntu, so nothing is installed. Needed are: a C compiler, make,"
-    say "autoconf, automake, libtool, pkg-config, collectd with its development headers, and the"
+    say "autoconf, automake, pkg-config, collectd with its development headers, and the"
     say "development files of libbpf, libcgroup, libmnl, libpfm4, libtraceevent and ncurses (wide"
     say "characters), and clang, which compiles what libbpf loads into the kernel."
     fail "Not found: ${lacking[*]}"

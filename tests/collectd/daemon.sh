@@ -3,7 +3,7 @@
 # daemon.sh - what the tests of a real collectd share: results as TAP, a private daemon in a folder of
 # its own, cgroups of its own, and an end that leaves nothing behind. To be sourced.
 #
-# HEADROOM_PLUGIN_DIR  where our plugins were built (default .libs)
+# HEADROOM_PLUGIN_DIR  where our plugins were built (default the current folder)
 #
 # For another daemon than the installed one see contrib/find_collectd.sh.
 set -u
@@ -12,7 +12,7 @@ export LC_ALL=C.UTF-8 TZ=UTC
 # shellcheck source=../../contrib/find_collectd.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../contrib/find_collectd.sh"
 find_collectd
-our_plugins=${HEADROOM_PLUGIN_DIR:-.libs}
+our_plugins=${HEADROOM_PLUGIN_DIR:-.}
 
 dir=$(mktemp -d) || exit 1
 chmod 755 "$dir"

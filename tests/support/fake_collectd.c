@@ -118,7 +118,7 @@ void fake_start(const char *plugin)
         fail("a plugin is open already");
     fake_start_parts();
     snprintf(fake.plugin, sizeof(fake.plugin), "%s", plugin);
-    snprintf(path, sizeof(path), "%s/%s.so", directory != NULL ? directory : ".libs", plugin);
+    snprintf(path, sizeof(path), "%s/%s.so", directory != NULL ? directory : ".", plugin);
     fake.handle = dlopen(path, RTLD_NOW);
     if (fake.handle == NULL)
         fail("%s", dlerror());

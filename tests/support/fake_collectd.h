@@ -11,7 +11,7 @@
  * rejected, see fake_value.rejected. A mistake of the test itself ends the program with a message.
  *
  * Environment:
- *   HEADROOM_PLUGIN_DIR  where the plugins are; ".libs" if it isn't set
+ *   HEADROOM_PLUGIN_DIR  where the plugins are; "." if it isn't set
  *   TYPESDB              types.db; FAKE_TYPESDB if it isn't set
  *   HEADROOM_TEST_LOG    if set, what the plugin logs is shown on stderr
  */

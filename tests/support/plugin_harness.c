@@ -166,7 +166,7 @@ void harness_assert_exports_one_symbol(void)
     size_t count = 0;
 
     snprintf(command, sizeof(command), "nm -D --defined-only '%s/%s.so'",
-             directory != NULL ? directory : ".libs", harness_plugin);
+             directory != NULL ? directory : ".", harness_plugin);
     FILE *symbols = popen(command, "r");
     ck_assert_ptr_nonnull(symbols);
     while (fgets(line, sizeof(line), symbols) != NULL) {
