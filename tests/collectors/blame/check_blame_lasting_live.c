@@ -58,10 +58,11 @@ static pid_t start_passing(int from, int to, int trips)
     if (pid != 0)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    /* In this order: on that CPU it would wait for the other process of real time. */
+    become_real_time(0, 10);
     CPU_ZERO(&only);
     CPU_SET(cpu, &only);
     sched_setaffinity(0, sizeof(only), &only);
-    become_real_time(0, 10);
     for (;;) {
         for (int i = 0; i < trips; i++)
             if (write(to, &byte, 1) != 1 || read(from, &byte, 1) != 1)
