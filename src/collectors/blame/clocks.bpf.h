@@ -19,13 +19,14 @@ static __always_inline struct moment moment_of(struct rq *rq)
     return moment;
 }
 
-/* How long a task's run queue has been throttled, by itself or with one above. */
+/* How long a task's run queue has been throttled, by itself or with one above. Before Linux 6.6 the
+ * kernel doesn't know: then whether it is throttled now, 0 or not. */
 static __always_inline __u64 throttled_of(struct task_struct *task, __u64 now)
 {
     struct cfs_rq *cfs_rq = task->se.cfs_rq;
 
     if (!bpf_core_field_exists(cfs_rq->throttled_clock_self_time))
-        return 0;
+        return bpf_core_field_exists(cfs_rq->throttle_count) ? cfs_rq->throttle_count : 0;
     const __u64 since = cfs_rq->throttled_clock_self;
     return cfs_rq->throttled_clock_self_time + (since && now > since ? now - since : 0);
 }

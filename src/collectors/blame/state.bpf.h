@@ -53,7 +53,8 @@ struct task {
     __u64 run_delay;  /* so much of it has been split, */
     __u64 arrivals;   /* when it was known after so many */
     __u64 queued;     /* when it was queued last; the rest are the sums of the CPU by then */
-    __u64 irq, steal, throttled;
+    __u64 irq, steal;
+    __u64 throttled;     /* or whether it was throttled by then, see throttled_of() */
     __u64 counted_of;    /* the wait that was queued then has been counted, */
     __u64 counted_until; /* as far as this, while it lasted */
     __u64 ending;        /* when the last wait was queued whose end was counted, or is being, */

@@ -24,7 +24,8 @@ static __always_inline bool is_real_time(struct task_struct *task)
     return task->prio < MAX_RT_PRIO;
 }
 
-/* When a run queue that the task is on was throttled last, if that was since it was queued. */
+/* When a run queue that the task is on was throttled last, if that was since it was queued; the
+ * kernel keeps that time when it lets the run queue go on, but from Linux 6.6. */
 static __noinline __u64 throttled_since(struct task_struct *task, __u64 queued)
 {
     struct sched_entity *entity = &task->se;
@@ -37,6 +38,20 @@ static __noinline __u64 throttled_since(struct task_struct *task, __u64 queued)
         entity = BPF_CORE_READ(entity, parent);
     }
     return latest;
+}
+
+/*
+ * Since when of a wait its run queue may have been throttled, where it isn't known how long. A task
+ * that leaves the CPU as that is throttled is queued a little later, by then; and what is left of a
+ * wait that was counted while it lasted may begin long after that.
+ */
+static __always_inline __u64 find_limited_from(const struct walk *walk, struct task_struct *waiter,
+                                               const struct task *task)
+{
+    if (walk->queued_known && task->throttled)
+        return walk->queued;
+    const __u64 since = throttled_since(waiter, walk->queued);
+    return since == 0 && throttled_of(waiter, walk->end) ? walk->queued : since;
 }
 
 static __always_inline void find_limit(struct walk *walk, struct task_struct *waiter,
@@ -52,7 +67,7 @@ static __always_inline void find_limit(struct walk *walk, struct task_struct *wa
         if (walk->queued_known && throttled > task->throttled)
             walk->throttled = throttled - task->throttled;
     } else if (bpf_core_field_exists(cfs_rq->throttled_clock)) {
-        walk->limited_from = throttled_since(waiter, walk->queued);
+        walk->limited_from = find_limited_from(walk, waiter, task);
     }
 }
 

@@ -223,8 +223,8 @@ static void expect_limited_waits(bool by_version_1)
         groups_write(groups, "limited", "cpu.cfs_quota_us", "-1");
     else
         groups_write(groups, "limited", "cpu.max", "max");
-    if (hr_blame_knows_limit(live.blame))
-        ck_assert_double_ge(limited_ms, waited_ms * 0.9);
+    /* Of an idle CPU it is known on all kernels, on older ones not for what else runs there. */
+    ck_assert_double_ge(limited_ms, waited_ms * (hr_blame_knows_limit(live.blame) ? 0.9 : 0.5));
 }
 
 START_TEST(test_waits_pass_where_the_cpu_sleeps)
