@@ -63,12 +63,11 @@ static __always_inline void count_lasting(struct task_struct *task, struct task 
     const __u64 queued = wait->queued;
 
     const struct task before = *kept;
-    wait->queued = find_counted(&before, queued);
+    wait->queued = find_counted(&before.counted, queued);
     if (wait->queued >= moment->now)
         return;
-    *(volatile __u64 *)&kept->counted_until = moment->now;
-    publish(&kept->counted_of, queued);
-    if (!is_skipped(kept, queued, moment->now))
+    if (!count_until(&kept->counted, &before.counted, &task->sched_info.last_queued, queued,
+                     moment->now))
         return;
     keep_queued(task, kept, moment->now, moment);
     if (!charge_total(task, wait->number, moment->now - wait->queued))

@@ -12,6 +12,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
+#include "blame/counted.bpf.h"
 #include "blame/shared.h"
 
 #define RING_MASK (BLAME_SLICES - 1)
@@ -54,12 +55,8 @@ struct task {
     __u64 arrivals;   /* when it was known after so many */
     __u64 queued;     /* when it was queued last; the rest are the sums of the CPU by then */
     __u64 irq, steal;
-    __u64 throttled;     /* or whether it was throttled by then, see throttled_of() */
-    __u64 counted_of;    /* the wait that was queued then has been counted, */
-    __u64 counted_until; /* as far as this, while it lasted */
-    __u64 ending;        /* when the last wait was queued whose end was counted, or is being, */
-    __u64 ended;         /* and as far as this it had been counted before */
-    __u64 owed;          /* so much more was counted than it lasted, see count_lasting() */
+    __u64 throttled; /* or whether it was throttled by then, see throttled_of() */
+    struct counted counted;
 };
 
 /* The tasks whose tids are the same modulo the number of sets. */

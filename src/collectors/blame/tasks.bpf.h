@@ -112,28 +112,7 @@ static __noinline bool charge_total(struct task_struct *task, __u32 number, __u6
     return ns == 0 || charge(&key, ns, 1);
 }
 
-/* As far as a wait was counted while it lasted. */
-static __always_inline __u64 find_counted(const struct task *kept, __u64 queued)
-{
-    const __u64 until = *(volatile const __u64 *)&kept->counted_until;
-
-    return *(volatile const __u64 *)&kept->counted_of == queued && until > queued ? until : queued;
-}
-
-/* What is written is seen elsewhere before what is read after it: an addition is a barrier, but on
- * arm64. Only one CPU at a time writes. */
-static __always_inline void publish(__u64 *to, __u64 value)
-{
-    __sync_fetch_and_add(to, value - *(volatile __u64 *)to);
-}
-
-/*
- * Leaves out what was counted of a wait that ends now, while it lasted. A reader may count it at
- * the same time: it notes so first, and then looks whether the end is being counted, which has to
- * be known before the note is looked for. So at least one of them knows of the other. What it has
- * counted beyond the end is left out of the next waits.
- *
- * @return how long that was.
+/* Leaves out what was counted of a wait that ends now, while it lasted. @return how long that was.
  */
 static __always_inline __u64 skip_counted(struct task *kept, struct wait *wait, __u64 end)
 {
@@ -141,31 +120,9 @@ static __always_inline __u64 skip_counted(struct task *kept, struct wait *wait, 
 
     if (!settings.lasting)
         return 0;
-    publish(&kept->ending, begun);
-    const __u64 until = find_counted(kept, begun);
-    *(volatile __u64 *)&kept->ended = until;
-    const __u64 from = until + kept->owed;
-    wait->queued = from < end ? from : end;
-    kept->owed = from - wait->queued;
+    begin_ending(&kept->counted, begun);
+    wait->queued = finish_ending(&kept->counted, begun, end);
     return wait->queued - begun;
-}
-
-#define PATIENCE 1024 /* the other CPU needs a few instructions */
-
-/* @return whether what a reader has noted of a wait, as far as `until`, is left out where its end
- * is counted. */
-static __always_inline bool is_skipped(const struct task *kept, __u64 queued, __u64 until)
-{
-    const __u64 ending = *(volatile const __u64 *)&kept->ending;
-
-    if (ending < queued)
-        return 1; /* as the end comes later */
-    for (int i = 0; i < PATIENCE && ending == queued; i++) {
-        const __u64 ended = *(volatile const __u64 *)&kept->ended;
-        if (ended >= queued)
-            return ended >= until;
-    }
-    return 0;
 }
 
 #endif
