@@ -138,7 +138,7 @@ static __always_inline void add(struct count_value *sum, struct count_value *las
     *last = *now;
 }
 
-/* Slots of groups that sleep aren't read. */
+/* Slots of groups that sleep, or run only where nothing is counted, aren't read. */
 static __always_inline void mark(__u32 slot, __u32 cpu)
 {
     __u32 zero = 0;
@@ -154,6 +154,7 @@ static __always_inline void count(void)
     __u32 key = COUNT_LAST, slot = find_slot(), cpu = bpf_get_smp_processor_id();
     struct count_value *last = bpf_map_lookup_elem(&slots, &key);
     struct count_value *sum = bpf_map_lookup_elem(&slots, &slot);
+    bool added = 0;
 
     if (!last || !sum)
         return;
@@ -161,10 +162,13 @@ static __always_inline void count(void)
         struct count_value now;
         if (bpf_perf_event_read_value(&events, i * settings.cpu_limit + cpu, (void *)&now,
                                       sizeof(now)) == 0 &&
-            is_continued(&last[i], &now))
+            is_continued(&last[i], &now)) {
             add(&sum[i], &last[i], &now);
+            added = 1;
+        }
     }
-    mark(slot, cpu);
+    if (added)
+        mark(slot, cpu);
 }
 
 static __always_inline int is_idle(void)

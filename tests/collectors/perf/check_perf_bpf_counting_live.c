@@ -4,6 +4,8 @@
  * nothing is lost or counted twice, whatever else uses BPF, and that it agrees with counting by
  * descriptors.
  */
+#include <bpf/libbpf.h>
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <math.h>
 #include <sched.h>
@@ -12,11 +14,14 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "collectors/perf/perf_live.h"
+#include "perf/bpf_calls.h"
+#include "perf/calls.h"
 #include "support/descriptor_shortage.h"
 
 #define PATIENCE_NS (20 * HR_NS_PER_S)
@@ -345,6 +350,58 @@ START_TEST(groups_that_ended_leave_no_slot)
 }
 END_TEST
 
+/* --- Slots that are read -------------------------------------------------- */
+
+#define SLOTS 8
+
+/* @return whether a slot is read after some switches of its group. */
+static bool is_changed_by_switches(void *object)
+{
+    const struct live_work work = {.sleeps = 20};
+    bool changed[SLOTS];
+
+    for (int i = 0; i < 4; i++) /* what was added to late is read a few times */
+        ck_assert_int_eq(hr_perf_kernel_bpf_calls.begin_reading(object), 0);
+    live_work(&work);
+    hr_perf_kernel_bpf_calls.find_changed(object, SLOTS, changed);
+    return changed[COUNT_FIRST_GROUP];
+}
+
+static void set_events(void *object)
+{
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_TASK_CLOCK};
+
+    for (int cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
+        const int fd = hr_perf_kernel_calls.open(&attr, -1, cpu, -1, 0);
+        if (fd < 0)
+            continue; /* it is offline */
+        ck_assert_int_eq(hr_perf_kernel_bpf_calls.set_event(object, 0, (unsigned)cpu, fd), 0);
+        hr_perf_kernel_calls.close(fd);
+    }
+}
+
+START_TEST(a_cpu_without_events_changes_no_slot)
+{
+    const int possible = libbpf_num_possible_cpus();
+    const struct count_settings settings = {
+        .event_count = 1, .cpu_limit = (__u32)possible, .slot_count = SLOTS};
+    struct stat about;
+    void *object = NULL;
+
+    groups_make(groups, "a");
+    live_start_worker("a");
+    ck_assert_int_eq(fstatat(groups_dirfd(groups), "a", &about, 0), 0);
+    ck_assert_int_eq(hr_perf_kernel_bpf_calls.load(&settings, SLOTS, (size_t)possible, &object), 0);
+    ck_assert_int_eq(hr_perf_kernel_bpf_calls.select(object, about.st_ino, COUNT_FIRST_GROUP), 0);
+    ck_assert_int_eq(hr_perf_kernel_bpf_calls.attach(object), 0);
+    ck_assert(!is_changed_by_switches(object));
+    set_events(object);
+    ck_assert(is_changed_by_switches(object));
+    hr_perf_kernel_bpf_calls.unload(object);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("perf bpf counting live");
@@ -360,6 +417,7 @@ int main(void)
     tcase_add_test(tests, totals_go_on_over_a_change);
     tcase_add_test(tests, agrees_with_descriptors);
     tcase_add_test(tests, groups_that_ended_leave_no_slot);
+    tcase_add_test(tests, a_cpu_without_events_changes_no_slot);
     tcase_set_timeout(tests, 120);
     return run_suite("perf bpf counting live", tests);
 }
