@@ -222,6 +222,12 @@ int hr_perf_probe_update(struct hr_perf *perf, enum hr_perf_scope scope,
     return result;
 }
 
+/* As the kernel says of a cgroup. */
+static int status_in_cgroups(const struct hr_perf_event *event, int of_machine)
+{
+    return event->whole_machine && of_machine == 0 ? -EINVAL : of_machine;
+}
+
 void hr_perf_probe_cgroups_by_machine(struct hr_perf *perf)
 {
     const struct hr_perf_probe *machine = &perf->probes[HR_PERF_SYSTEM];
@@ -231,9 +237,12 @@ void hr_perf_probe_cgroups_by_machine(struct hr_perf *perf)
     cgroups->generation = machine->generation;
     for (size_t g = 0; g < perf->group_count; g++) {
         cgroups->usable[g] = machine->usable[g];
-        for (size_t e = 0; e < perf->groups[g].count; e++)
-            if (perf->groups[g].events[e]->whole_machine)
+        for (size_t e = 0; e < perf->groups[g].count; e++) {
+            const struct hr_perf_event *event = perf->groups[g].events[e];
+            const size_t number = perf->first_event[g] + e;
+            cgroups->status[number] = status_in_cgroups(event, machine->status[number]);
+            if (event->whole_machine)
                 cgroups->usable[g] &= ~(UINT32_C(1) << e);
+        }
     }
-    memcpy(cgroups->status, machine->status, perf->event_count * sizeof(*cgroups->status));
 }

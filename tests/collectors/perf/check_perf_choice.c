@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "collectors/perf/perf_harness.h"
+#include "perf/internal.h"
 
 #define LIMIT 700 /* below what a limit of 1,024 open files allows */
 
@@ -184,6 +185,18 @@ START_TEST(tries_what_no_target_has_found)
 }
 END_TEST
 
+/* What is taken from the machine for cgroups says the same as the kernel would. */
+START_TEST(counts_no_counter_of_the_machine_for_cgroups)
+{
+    open_perf("1 7");
+    ck_assert_int_eq(read_target(open_machine()), 0);
+    hr_perf_probe_cgroups_by_machine(perf);
+    ck_assert_int_eq(status_of(HR_PERF_SYSTEM, 1, 0), 0);
+    ck_assert_int_eq(status_of(HR_PERF_CGROUP, 0, 0), 0);
+    ck_assert_int_eq(status_of(HR_PERF_CGROUP, 1, 0), -EINVAL);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("perf choice");
@@ -197,5 +210,6 @@ int main(void)
     tcase_add_test(tests, leaves_counting_as_it_was);
     tcase_add_test(tests, chooses_again_by_what_targets_have_found);
     tcase_add_test(tests, tries_what_no_target_has_found);
+    tcase_add_test(tests, counts_no_counter_of_the_machine_for_cgroups);
     return run_suite("perf choice", tests);
 }
