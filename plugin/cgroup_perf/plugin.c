@@ -10,6 +10,7 @@
 
 #include "cgroup_perf/events.h"
 #include "cgroup_perf/problems.h"
+#include "cgroup_perf/rescan.h"
 #include "cgroup_perf/values.h"
 #include "common/log.h"
 #include "common/missing.h"
@@ -55,6 +56,7 @@ static struct {
 
 static struct perf_events events;
 static bool events_found; /* events were looked up since the configuration */
+static struct perf_rescan rescan;
 static struct selection *selection;
 static struct hr_root *root;
 static struct hr_perf *perf; /* NULL if there is nothing to count */
@@ -111,6 +113,7 @@ static int open_root(void)
 
 static int look_up_events(void)
 {
+    perf_rescan_begin(&rescan, root);
     int unknown = perf_events_look_up(&events, root);
 
     events_found = unknown >= 0;
@@ -453,25 +456,7 @@ static void decide(void)
         open_target(group);
 }
 
-/* --- Callbacks ------------------------------------------------------------ */
-
-static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
-{
-    if (perf == NULL)
-        return 0;
-    read_cpus_and_counts();
-    if (!cpus_known)
-        return 0;
-    if (undecided && hr_perf_cpu_count(perf) > 0)
-        decide();
-    now = cdtime();
-    read_system();
-    read_groups();
-    reconsider();
-    perf_problems_log(&problems, &events, perf, root);
-    now = 0;
-    return 0;
-}
+/* --- Starting, and starting again ----------------------------------------- */
 
 static void stop_counting(void)
 {
@@ -482,19 +467,6 @@ static void stop_counting(void)
     hr_perf_close(perf);
     perf = NULL;
     started = cpus_known = undecided = may_change = false;
-}
-
-static int cgroup_perf_shutdown(void)
-{
-    stop_counting();
-    perf_events_end(&events);
-    selection_free(selection);
-    selection = NULL;
-    hr_root_close(root);
-    root = NULL;
-    free(config.root);
-    config.root = NULL;
-    return 0;
 }
 
 static int start_counting(void)
@@ -511,6 +483,57 @@ static int start_counting(void)
         stop_counting();
     }
     return status;
+}
+
+/* What is counted can't be exchanged for other events: their counts begin again. */
+static void scan_pmus(void)
+{
+    struct perf_events found;
+    const size_t before = perf_events_count(&events);
+
+    if (!perf_rescan_finds_change(&rescan, root, perf != NULL ? hr_perf_cpu_count(perf) : 0) ||
+        !perf_events_have_changed(&events, root, &found))
+        return;
+    stop_counting();
+    perf_events_replace(&events, &found);
+    INFO(PLUGIN ": the machine's PMUs have changed, so that events are counted in another way: "
+                "counts begin again (events known: %zu, before: %zu).",
+         perf_events_count(&events), before);
+    started = start_counting() == 0;
+}
+
+/* --- Callbacks ------------------------------------------------------------ */
+
+static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
+{
+    scan_pmus();
+    if (perf == NULL)
+        return 0;
+    read_cpus_and_counts();
+    if (!cpus_known)
+        return 0;
+    if (undecided && hr_perf_cpu_count(perf) > 0)
+        decide();
+    now = cdtime();
+    read_system();
+    read_groups();
+    reconsider();
+    perf_problems_log(&problems, &events, perf, root);
+    now = 0;
+    return 0;
+}
+
+static int cgroup_perf_shutdown(void)
+{
+    stop_counting();
+    perf_events_end(&events);
+    selection_free(selection);
+    selection = NULL;
+    hr_root_close(root);
+    root = NULL;
+    free(config.root);
+    config.root = NULL;
+    return 0;
 }
 
 static int cgroup_perf_init(void)
