@@ -191,10 +191,12 @@ bool hr_wss_looks_back(const struct hr_wss *wss);
  *                   which took too long (error -ETIME), where this call has replaced it. May be
  *                   NULL.
  * @return 0; -ESRCH, -ECHILD, -ENXIO, -ENOENT, -EBADMSG, -EACCES, -EMFILE of the processes, see
- *         hr_process_list_find(); -ENODEV: there is no such cgroup; -EFBIG: above max_rss_bytes;
+ *         hr_process_list_find(): with referenced and idle also -ESRCH of a cgroup that has none;
+ *         -ENODEV: there is no such cgroup; -EFBIG: above max_rss_bytes;
  *         -ETIME: would take longer than max_scan_ns, or did; -EBUSY: another program uses the
- *         method; -EINVAL: the method can't measure such a window; -EOPNOTSUPP: it can't
- *         measure such processes: choose another; -ENOMEM; the error of check_processes; …
+ *         method; -EINVAL: the method can't measure such a window; -EOPNOTSUPP: it can't measure
+ *         such processes, or the memory controller isn't enabled for the cgroup: choose another;
+ *         -ENOMEM; the error of check_processes; …
  */
 int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason);
 

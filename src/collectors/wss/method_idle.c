@@ -271,8 +271,10 @@ static int mark_pages(struct idle *idle, const struct hr_wss_subject *subject, s
 }
 
 /* A group without the memory controller isn't charged: the group above it is. */
-static int check_cgroup(const struct hr_wss_subject *subject, struct hr_reason *reason)
+static int idle_check_target(const struct hr_wss_subject *subject, struct hr_reason *reason)
 {
+    if (subject->scope != HR_WSS_CGROUP)
+        return 0;
     if (faccessat(subject->cgroup_dirfd, "cgroup.procs", F_OK, AT_EACCESS) < 0)
         return errno == ENOENT ? -ENODEV : -errno;
     if (faccessat(subject->cgroup_dirfd, "memory.stat", F_OK, AT_EACCESS) < 0)
@@ -291,8 +293,6 @@ static int idle_begin(void *state, const struct hr_wss_subject *subject, uint64_
     (void)window_ns;
     idle_end(state);
     int status = hr_idle_check_lru(subject->root, subject->scope, reason);
-    if (status == 0 && subject->scope == HR_WSS_CGROUP)
-        status = check_cgroup(subject, reason);
     if (status == 0)
         status = open_scan(subject, &scan);
     if (status < 0)
@@ -446,6 +446,7 @@ const struct hr_wss_ops hr_wss_idle_ops = {
     .counts_newcomers = true,
     .walks_memory = true,
     .probe = hr_idle_probe,
+    .check_target = idle_check_target,
     .open = idle_open,
     .begin = idle_begin,
     .read = idle_read,

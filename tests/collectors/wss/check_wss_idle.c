@@ -342,6 +342,21 @@ START_TEST(wants_the_controller)
 }
 END_TEST
 
+/* That it lacks the controller lasts; that it has no process may not. */
+START_TEST(reports_an_empty_cgroup_unless_it_lacks_the_controller)
+{
+    set_groups();
+    tree_write(tree, TREE_CGROUPS "/a/cgroup.procs", "%s", "");
+    tree_write(tree, TREE_CGROUPS "/a/b/c/cgroup.procs", "%s", "");
+    open_group();
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -ESRCH);
+    ck_assert_str_eq(reason.text, "no process is in the cgroup");
+    tree_remove(tree, TREE_CGROUPS "/a/memory.stat");
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, &reason), -EOPNOTSUPP);
+    ck_assert_ptr_nonnull(strstr(reason.text, "+memory"));
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("wss_idle");
@@ -359,5 +374,6 @@ int main(void)
     tcase_add_test(tests, counts_pages_of_a_cgroup);
     tcase_add_test(tests, knows_groups_made_since);
     tcase_add_test(tests, wants_the_controller);
+    tcase_add_test(tests, reports_an_empty_cgroup_unless_it_lacks_the_controller);
     return run_suite("wss_idle", tests);
 }

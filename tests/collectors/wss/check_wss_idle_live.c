@@ -390,18 +390,18 @@ START_TEST(reports_that_the_target_is_gone)
 {
     struct hr_wss_sample sample;
     struct hr_reason reason;
-    struct toucher load = toucher_start(-1, "anon", 8, 4, NULL);
-
-    groups_make(groups, "a");
-    struct hr_wss *process = open_process(load.pid), *group = open_group("a");
     siginfo_t info;
 
+    groups_make(groups, "a");
+    struct toucher load = start_in("a", 8, 4);
+    struct hr_wss *process = open_process(load.pid), *group = open_group("a");
     begin(process);
     begin(group);
     kill(load.pid, SIGKILL);
     waitid(P_PID, (id_t)load.pid, &info, WEXITED | WNOWAIT);
     ck_assert_int_eq(hr_wss_read(process, HR_NS_PER_S, &sample, &reason), -ESRCH); /* a zombie */
     toucher_end(&load);
+    ck_assert_int_eq(hr_wss_read(group, HR_NS_PER_S, &sample, &reason), -ESRCH);
     groups_remove(groups, "a");
     ck_assert_int_eq(hr_wss_read(process, HR_NS_PER_S, &sample, &reason), -ESRCH);
     ck_assert_int_eq(hr_wss_begin(process, HR_NS_PER_S, &reason), -ESRCH);
