@@ -205,7 +205,8 @@ int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reaso
 uint64_t hr_wss_begun_ns(const struct hr_wss *wss);
 
 /** Ends the next window before it is read, with methods that can: see hr_wss_ends_windows(). If
- * that fails, the reading will try again. */
+ * that fails, further calls do nothing, and the reading tries again, unless it took longer than
+ * max_scan_ns: then the reading fails with that. */
 void hr_wss_end_window(struct hr_wss *wss);
 
 /** Whether ending a window is one thing, and reading it another. */

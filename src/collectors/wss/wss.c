@@ -30,18 +30,19 @@ struct hr_wss {
     struct hr_wss_options options; /* but for its target, which is: */
     struct hr_wss_target target;
     char *text, *cgroup_path; /* the target's texts, owned; the latter with a leading slash */
-    unsigned too_slow;        /* a bit for each method that can't finish in the time allowed */
+    unsigned excluded;        /* a bit for each method that "auto" has replaced */
     struct hr_process_list processes, newcomers;
     uint64_t begun_ticks; /* when the former were looked up */
     struct hr_wss_subject subject;
     ino_t cgroup_id;
     bool is_begun;
-    uint64_t marked_ns;  /* the middle of marking */
-    uint64_t marking_ns; /* its duration, until a reading has reported it */
-    size_t readings;     /* of this measurement */
-    bool has_ended;      /* the window that is to be read, … */
-    uint64_t ended_ns;   /* … at the middle of ending it, … */
-    uint64_t ending_ns;  /* … which took so long */
+    uint64_t marked_ns;       /* the middle of marking */
+    uint64_t marking_ns;      /* its duration, until a reading has reported it */
+    size_t readings;          /* of this measurement */
+    bool has_ended;           /* the window that is to be read, … */
+    uint64_t ended_ns;        /* … at the middle of ending it, … */
+    uint64_t ending_ns;       /* … which took so long */
+    struct hr_reason unended; /* why it couldn't be ended before; error 0: that wasn't tried */
 };
 
 struct hr_wss_shared {
@@ -345,6 +346,7 @@ static int mark_target(struct hr_wss *wss, uint64_t window_ns, struct hr_reason 
     wss->marked_ns = from + wss->marking_ns / 2;
     wss->readings = 0;
     wss->has_ended = false;
+    hr_reason_clear(&wss->unended);
     wss->is_begun = true;
     return status;
 }
@@ -367,9 +369,8 @@ static int begin_with_method(struct hr_wss *wss, uint64_t window_ns, struct hr_r
     return hr_wss_fill_in_reason(reason, status);
 }
 
-/* HR_WSS_AUTO takes the next method that works for one that can't finish in time, or
- * measure such processes. @return whether
- * there is one. */
+/* HR_WSS_AUTO takes the next method that works for one that can't finish in time, or can't measure
+ * such a target. @return whether there is one. */
 static bool replace_method(struct hr_wss *wss)
 {
     enum hr_wss_method method;
@@ -378,8 +379,8 @@ static bool replace_method(struct hr_wss *wss)
     /* DAMON is late only where the machine is overloaded. */
     if (wss->options.method != HR_WSS_AUTO || wss->ops->method == HR_WSS_DAMON)
         return false;
-    wss->too_slow |= 1u << wss->ops->method;
-    if (hr_wss_choose_method(wss->subject.root, &wss->options, wss->too_slow, &method, NULL) < 0 ||
+    wss->excluded |= 1u << wss->ops->method;
+    if (hr_wss_choose_method(wss->subject.root, &wss->options, wss->excluded, &method, NULL) < 0 ||
         hr_wss_ops_of(method)->open(&wss->subject, &state) < 0)
         return false;
     hr_wss_end(wss);
@@ -433,8 +434,24 @@ static bool has_window(const struct hr_wss *wss)
 
 void hr_wss_end_window(struct hr_wss *wss)
 {
-    if (has_window(wss))
-        end_window(wss, NULL);
+    if (!has_window(wss) || wss->unended.error != 0)
+        return;
+    int status = end_window(wss, &wss->unended);
+    if (status < 0)
+        hr_wss_fill_in_reason(&wss->unended, status);
+}
+
+/* Ends it unless it has ended. What took too long isn't done twice. */
+static int end_window_to_read(struct hr_wss *wss, struct hr_reason *reason)
+{
+    const struct hr_reason before = wss->unended;
+
+    hr_reason_clear(&wss->unended);
+    if (before.error != -ETIME)
+        return end_window(wss, reason);
+    if (reason != NULL)
+        *reason = before;
+    return before.error;
 }
 
 bool hr_wss_ends_windows(const struct hr_wss *wss)
@@ -461,7 +478,7 @@ int hr_wss_try_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample
     hr_reason_clear(reason);
     if (!has_window(wss))
         return hr_wss_fill_in_reason(reason, -EINVAL);
-    int status = end_window(wss, reason);
+    int status = end_window_to_read(wss, reason);
     if (status == 0)
         status = reopen_cgroup(wss, reason);
     if (status == 0 && wss->ops->counts_newcomers && has_processes(wss))

@@ -652,6 +652,44 @@ START_TEST(takes_no_longer_for_a_single_list)
 }
 END_TEST
 
+/* However often that is asked for before it is read. */
+START_TEST(ends_a_window_once_if_that_takes_too_long)
+{
+    kernel.on = true;
+    add_list(2, "/a", 0);
+    open_wss("a", true, HR_NS_PER_S / 5);
+    ck_assert_int_eq(begin(), 0);
+    kernel.slow_us = 400000;
+    kernel.commands = 0;
+    for (int i = 0; i < 3; i++)
+        hr_wss_end_window(wss);
+    ck_assert_int_eq(kernel.commands, 1);
+    ck_assert_int_eq(read_window(1000), -ETIME);
+    ck_assert_ptr_nonnull(strstr(reason.text, "limit of 200 ms"));
+    ck_assert_int_eq(kernel.commands, 1);
+    kernel.slow_us = 0;
+    ck_assert_int_eq(begin(), 0);
+    hr_wss_end_window(wss);
+    ck_assert_int_eq(read_window(1000), 0);
+}
+END_TEST
+
+START_TEST(ends_a_window_that_could_not_be_ended_before)
+{
+    kernel.on = true;
+    add_list(2, "/a", 0);
+    open_wss("a", true, 0);
+    ck_assert_int_eq(begin(), 0);
+    tree_remove(tree, FILE_PATH);
+    kernel.reads = 0;
+    for (int i = 0; i < 3; i++)
+        hr_wss_end_window(wss);
+    ck_assert_int_eq(kernel.reads, 1);
+    tree_write(tree, FILE_PATH, "%s", "");
+    ck_assert_msg(read_window(1000) == 0, "%s", reason.text);
+}
+END_TEST
+
 START_TEST(may_have_to_wait_for_longer)
 {
     kernel.on = true;
@@ -876,6 +914,8 @@ int main(void)
     tcase_add_test(tests, knows_removed_groups_by_commands);
     tcase_add_test(tests, takes_no_longer_than_is_allowed);
     tcase_add_test(tests, takes_no_longer_for_a_single_list);
+    tcase_add_test(tests, ends_a_window_once_if_that_takes_too_long);
+    tcase_add_test(tests, ends_a_window_that_could_not_be_ended_before);
     tcase_add_test(tests, may_have_to_wait_for_longer);
     tcase_add_test(tests, does_not_begin_what_will_take_longer_than_allowed);
     tcase_add_test(tests, reads_once_a_second_for_all_targets);
