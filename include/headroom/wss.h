@@ -245,7 +245,8 @@ void hr_wss_end(struct hr_wss *wss);
 
 /**
  * Ends what a process of ours that was killed has left behind: DAMON goes on monitoring for it, and
- * nothing else can use it. Programs call this once at their start, whatever they measure.
+ * nothing else can use it. The damon method does this at each beginning; a program that runs for
+ * long also calls it at its start, whatever it measures.
  *
  * @param root  in a container with the host's files, a process of another one is looked up in the
  *              host's /proc; elsewhere what belongs to other containers is left alone.
@@ -254,8 +255,8 @@ void hr_wss_end(struct hr_wss *wss);
 bool hr_wss_recover(const struct hr_root *root);
 
 /** Finds what hr_wss_recover() or hr_wss_restore() would end, and leaves it. @return 0: there is
- * nothing; -ESTALE: left behind; -EAGAIN: whether it is can't be seen from here; -EMFILE, -ENFILE;
- * with a reason. */
+ * nothing; -ESTALE: left behind; -EAGAIN: whether it is can't be seen from here; -EACCES, -EMFILE,
+ * …: DAMON's files can't be read; with a reason. */
 int hr_wss_left_behind(const struct hr_root *root, struct hr_reason *reason);
 
 /**
@@ -263,7 +264,7 @@ int hr_wss_left_behind(const struct hr_root *root, struct hr_reason *reason);
  * into.
  *
  * @return 1: it ended; 0: there was nothing; -EBUSY: it is another program's, or its process is
- *         alive; -EACCES; with a reason.
+ *         alive; -EACCES, -EMFILE, …: DAMON's files can't be used; with a reason.
  */
 int hr_wss_restore(const struct hr_root *root, struct hr_reason *reason);
 

@@ -32,16 +32,21 @@ static void tear_down(void)
     tree_free(tree);
 }
 
-/* @return what is said of being throttled; NULL: nothing. */
-static const struct finding *check_limit(void)
+/* @return what is said of a feature; NULL: nothing. */
+static const struct finding *check(const char *feature)
 {
     memset(&findings, 0, sizeof(findings));
     findings_begin(&findings, "wss", FINDINGS_ALL);
     doctor_check_wss(root, &usage, &findings);
     for (size_t i = 0; i < findings.count; i++)
-        if (strstr(findings.items[i].feature, "throttled") != NULL)
+        if (strstr(findings.items[i].feature, feature) != NULL)
             return &findings.items[i];
     return NULL;
+}
+
+static const struct finding *check_limit(void)
+{
+    return check("throttled");
 }
 
 START_TEST(warns_of_a_limit_of_collectd)
@@ -59,11 +64,24 @@ START_TEST(warns_of_a_limit_of_collectd)
 }
 END_TEST
 
+/* A folder in the place of a file can't be read, not even by root. */
+START_TEST(says_if_it_cannot_look_for_what_was_left_behind)
+{
+    ck_assert_int_eq(check("left behind")->state, FINDING_WORKS);
+    tree_add_directory(tree, "sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds");
+    const struct finding *found = check("left behind");
+    ck_assert_int_eq(found->state, FINDING_UNTRIED);
+    ck_assert_ptr_nonnull(strstr(found->cause, "kdamonds can't be used"));
+    ck_assert_str_eq(found->remedy, "");
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("doctor wss");
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, warns_of_a_limit_of_collectd);
+    tcase_add_test(tests, says_if_it_cannot_look_for_what_was_left_behind);
     return run_suite("doctor wss", tests);
 }

@@ -11,7 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/reason.h"
 #include "base/text.h"
+#include "headroom/capability.h"
 #include "headroom/root.h"
 
 #define CONTEXT "0/contexts/0/"
@@ -70,6 +72,21 @@ static int read_number(const struct hr_root *root, const char *name, uint64_t *v
     int status =
         hr_text_read_and_close(open_file(root, name, O_RDONLY), text, sizeof(text), &length);
     return status < 0 ? status : hr_text_number_parse(text, length, UINT64_MAX, value);
+}
+
+int hr_damon_explain_files(int status, struct hr_reason *reason)
+{
+    char remedy[HR_REMEDY_SIZE];
+
+    if (status == -ENOENT)
+        return hr_reason_set(reason, status,
+                             HR_DAMON_KDAMONDS " is missing: the kernel needs CONFIG_DAMON_SYSFS=y "
+                                               "(Linux 5.18)");
+    if (status == -EACCES || status == -EPERM)
+        return hr_reason_set(reason, status, "no permission to open " HR_DAMON_KDAMONDS ": %s",
+                             hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
+    return hr_reason_set(reason, status, HR_DAMON_KDAMONDS " can't be used (%s)",
+                         strerror(-status));
 }
 
 /* --- The existing monitoring ---------------------------------------------- */

@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct hr_reason;
 struct hr_root;
 
 #define HR_DAMON_KDAMONDS "/sys/kernel/mm/damon/admin/kdamonds"
@@ -45,6 +46,9 @@ struct hr_damon_plan {
     uint64_t min_regions, max_regions;
     uint64_t tag; /**< unique; above 10^15 */
 };
+
+/** Sets the reason why the files can't be used. @return the error. */
+int hr_damon_explain_files(int status, struct hr_reason *reason);
 
 /** Reads how many monitorings there are. @return 0; -ENOENT: the kernel lacks DAMON's files; … */
 int hr_damon_read_count(const struct hr_root *root, uint64_t *count);

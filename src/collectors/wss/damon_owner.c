@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,11 +83,10 @@ static int read_start(pid_t pid, uint64_t *start)
     return stat.is_zombie ? -ESRCH : 0;
 }
 
-uint64_t hr_damon_make_tag(void)
+uint64_t hr_damon_make_tag(uint64_t number)
 {
-    static _Atomic unsigned count;
     struct parts parts = {
-        .count = count++ % TAG_COUNTS,
+        .count = number % TAG_COUNTS,
         .namespace = read_own_namespace(),
         .pid = (uint64_t)getpid(),
     };
@@ -103,13 +103,19 @@ bool hr_damon_is_own_tag(uint64_t tag)
            parts.namespace == read_own_namespace();
 }
 
+/* With hidepid= the files of other users' processes are hidden, but not that these exist. */
+static bool exists(pid_t pid)
+{
+    return kill(pid, 0) == 0 || errno != ESRCH;
+}
+
 /* If in doubt, it is alive: then its monitoring isn't touched. */
 static enum hr_damon_owner find_here(const struct parts *parts)
 {
     uint64_t start = parts->start;
 
     int status = read_start((pid_t)parts->pid, &start);
-    if (status == -ENOENT || status == -ESRCH)
+    if (status == -ESRCH || (status == -ENOENT && !exists((pid_t)parts->pid)))
         return HR_DAMON_OWNER_DEAD;
     return start == parts->start ? HR_DAMON_OWNER_ALIVE : HR_DAMON_OWNER_DEAD;
 }
@@ -188,18 +194,37 @@ static enum hr_damon_owner find_elsewhere(const struct hr_root *root, const stru
 
 /* --- The owner ------------------------------------------------------------ */
 
-enum hr_damon_owner hr_damon_find_owner(const struct hr_root *root, uint64_t *tag, pid_t *pid)
+/* Finds the tag of an existing monitoring. @return 0; -ENOENT: it has none that could be ours; … */
+static int find_tag(const struct hr_root *root, uint64_t *tag, struct parts *parts)
 {
-    const uint64_t own = read_own_namespace();
-    uint64_t count = 0;
-    struct parts parts;
+    int status = hr_damon_read_tag(root, tag);
 
-    if (hr_damon_read_count(root, &count) < 0 || count == 0)
-        return HR_DAMON_OWNER_NONE;
-    if (hr_damon_read_tag(root, tag) < 0 || !split_tag(*tag, &parts))
-        return HR_DAMON_OWNER_OTHER;
-    *pid = (pid_t)parts.pid;
+    if (status < 0)
+        return status;
+    return split_tag(*tag, parts) ? 0 : -ENOENT;
+}
+
+int hr_damon_find_owner(const struct hr_root *root, struct hr_damon_found *found)
+{
+    uint64_t count = 0;
+    struct parts parts = {0};
+
+    *found = (struct hr_damon_found){.owner = HR_DAMON_OWNER_NONE};
+    int status = hr_damon_read_count(root, &count);
+    if (status == -ENOENT || (status == 0 && count == 0))
+        return 0;
+    if (status == 0)
+        status = find_tag(root, &found->tag, &parts);
+    if (status < 0) {
+        found->owner = HR_DAMON_OWNER_OTHER;
+        return status == -ENOENT ? 0 : status;
+    }
+    found->pid = (pid_t)parts.pid;
     if (parts.namespace == 0)
-        return HR_DAMON_OWNER_UNKNOWN;
-    return parts.namespace == own ? find_here(&parts) : find_elsewhere(root, &parts);
+        found->owner = HR_DAMON_OWNER_UNKNOWN;
+    else if (parts.namespace == read_own_namespace())
+        found->owner = find_here(&parts);
+    else
+        found->owner = find_elsewhere(root, &parts);
+    return 0;
 }

@@ -27,9 +27,15 @@ enum hr_damon_owner {
                              */
 };
 
-/** Makes a tag for a measurement of this process, unlike that of any other measurement at a time.
- */
-uint64_t hr_damon_make_tag(void);
+struct hr_damon_found {
+    enum hr_damon_owner owner;
+    uint64_t tag; /**< if it is ours */
+    pid_t pid;    /**< if it is ours: the process's number in its own namespace */
+};
+
+/** Makes a tag for a measurement of this process. @param number  of the measurement: others at
+ * about the same time have others; only its lowest nine bits count. */
+uint64_t hr_damon_make_tag(uint64_t number);
 
 /** Whether a tag was made by this process. */
 bool hr_damon_is_own_tag(uint64_t tag);
@@ -37,11 +43,10 @@ bool hr_damon_is_own_tag(uint64_t tag);
 /**
  * Finds the owner of the existing monitoring.
  *
- * @param root  has the /proc in which processes of other PID namespaces are looked up: only that of
- *              the initial namespace has all.
- * @param tag   receives the tag, and `pid` the process's number in its own namespace, if it is
- * ours.
+ * @param root   has the /proc in which processes of other PID namespaces are looked up: only that
+ * of the initial namespace has all.
+ * @return 0; -EACCES, -EMFILE, …: DAMON's files can't be read.
  */
-enum hr_damon_owner hr_damon_find_owner(const struct hr_root *root, uint64_t *tag, pid_t *pid);
+int hr_damon_find_owner(const struct hr_root *root, struct hr_damon_found *found);
 
 #endif

@@ -75,8 +75,9 @@ struct wait {
 
 struct damon {
     const struct hr_root *root;
-    uint64_t tag;     /* 0: no measurement */
-    bool is_blocking; /* sums are updated only at the ends of intervals */
+    uint64_t tag;         /* 0: no measurement */
+    uint64_t next_number; /* of a measurement, for its tag */
+    bool is_blocking;     /* sums are updated only at the ends of intervals */
     uint64_t sample_us, aggregation_us;
     uint64_t started_ns;
     uint64_t rss_bytes; /* at the beginning */
@@ -90,6 +91,7 @@ static int damon_open(const struct hr_wss_subject *subject, void **state)
     if (damon == NULL)
         return -ENOMEM;
     damon->root = subject->root;
+    damon->next_number = hr_clock_ns(); /* those of other objects are likely to be others */
     *state = damon;
     return 0;
 }
@@ -132,21 +134,6 @@ static int explain_busy(const struct hr_root *root, struct hr_reason *reason)
                          "another program uses DAMON (" HR_DAMON_KDAMONDS "/nr_kdamonds isn't 0): "
                          "stop that program, or if none runs: cd " HR_DAMON_KDAMONDS
                          "; echo off > 0/state; echo 0 > nr_kdamonds");
-}
-
-static int explain_files(int status, struct hr_reason *reason)
-{
-    char remedy[HR_REMEDY_SIZE];
-
-    if (status == -ENOENT)
-        return hr_reason_set(reason, status,
-                             HR_DAMON_KDAMONDS " is missing: the kernel needs CONFIG_DAMON_SYSFS=y "
-                                               "(Linux 5.18)");
-    if (status == -EACCES || status == -EPERM)
-        return hr_reason_set(reason, status, "no permission to open " HR_DAMON_KDAMONDS ": %s",
-                             hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
-    return hr_reason_set(reason, status, HR_DAMON_KDAMONDS " can't be used (%s)",
-                         strerror(-status));
 }
 
 /* Trying would block as long as what is to be avoided, so the release decides. A distribution may
@@ -350,17 +337,16 @@ static int begin_system(struct damon *damon, struct hr_reason *reason)
 static int damon_probe(const struct hr_root *root, enum hr_wss_scope scope, bool aging,
                        struct hr_reason *reason)
 {
-    uint64_t count = 0, tag;
-    pid_t pid;
+    struct hr_damon_found found;
 
     (void)aging;
     int fd = hr_root_openat(root, HR_DAMON_KDAMONDS "/nr_kdamonds", O_RDWR);
     if (fd >= 0)
         close(fd);
-    int status = fd < 0 ? fd : hr_damon_read_count(root, &count);
+    int status = fd < 0 ? fd : hr_damon_find_owner(root, &found);
     if (status < 0)
-        return explain_files(status, reason);
-    if ((count > 0 && hr_damon_find_owner(root, &tag, &pid) != HR_DAMON_OWNER_DEAD) ||
+        return hr_damon_explain_files(status, reason);
+    if ((found.owner != HR_DAMON_OWNER_NONE && found.owner != HR_DAMON_OWNER_DEAD) ||
         hr_damon_find_part(root) != NULL)
         return explain_busy(root, reason);
     return scope == HR_WSS_SYSTEM ? probe_memory(root, reason) : 0;
@@ -380,7 +366,7 @@ static int damon_begin(void *state, const struct hr_wss_subject *subject, uint64
     if (status < 0)
         return status;
     hr_wss_recover(damon->root);
-    damon->tag = hr_damon_make_tag();
+    damon->tag = hr_damon_make_tag(damon->next_number++);
     plan_intervals(damon, window_ns);
     status = subject->scope == HR_WSS_SYSTEM ? begin_system(damon, reason)
                                              : begin_processes(damon, subject->processes, reason);

@@ -22,24 +22,22 @@ static bool end_monitoring(const struct hr_root *root, uint64_t tag)
 
 bool hr_wss_recover(const struct hr_root *root)
 {
-    uint64_t tag;
-    pid_t pid;
+    struct hr_damon_found found;
 
-    if (hr_damon_find_owner(root, &tag, &pid) != HR_DAMON_OWNER_DEAD)
+    if (hr_damon_find_owner(root, &found) < 0 || found.owner != HR_DAMON_OWNER_DEAD)
         return false;
-    return end_monitoring(root, tag);
+    return end_monitoring(root, found.tag);
 }
 
 int hr_wss_left_behind(const struct hr_root *root, struct hr_reason *reason)
 {
-    uint64_t tag, count;
-    pid_t pid;
+    struct hr_damon_found found;
 
     hr_reason_clear(reason);
-    const int status = hr_damon_read_count(root, &count);
-    if (status == -EMFILE || status == -ENFILE)
-        return hr_reason_set(reason, status, "file descriptors ran out");
-    switch (hr_damon_find_owner(root, &tag, &pid)) {
+    int status = hr_damon_find_owner(root, &found);
+    if (status < 0)
+        return hr_damon_explain_files(status, reason);
+    switch (found.owner) {
     case HR_DAMON_OWNER_NONE:
     case HR_DAMON_OWNER_OTHER:
     case HR_DAMON_OWNER_ALIVE:
@@ -48,7 +46,7 @@ int hr_wss_left_behind(const struct hr_root *root, struct hr_reason *reason)
         return hr_reason_set(reason, -ESTALE,
                              "the measurement of process %d ended without switching DAMON off "
                              "(" HR_DAMON_KDAMONDS "/0)",
-                             (int)pid);
+                             (int)found.pid);
     case HR_DAMON_OWNER_UNKNOWN:
         return hr_reason_set(reason, -EAGAIN,
                              "DAMON measures for a process of another container, which can't be "
@@ -59,11 +57,13 @@ int hr_wss_left_behind(const struct hr_root *root, struct hr_reason *reason)
 
 int hr_wss_restore(const struct hr_root *root, struct hr_reason *reason)
 {
-    uint64_t tag;
-    pid_t pid;
+    struct hr_damon_found found;
 
     hr_reason_clear(reason);
-    switch (hr_damon_find_owner(root, &tag, &pid)) {
+    int status = hr_damon_find_owner(root, &found);
+    if (status < 0)
+        return hr_damon_explain_files(status, reason);
+    switch (found.owner) {
     case HR_DAMON_OWNER_NONE:
         return 0;
     case HR_DAMON_OWNER_OTHER:
@@ -71,12 +71,13 @@ int hr_wss_restore(const struct hr_root *root, struct hr_reason *reason)
                              "another program uses DAMON (" HR_DAMON_KDAMONDS
                              "/nr_kdamonds isn't 0): that isn't headroom's to switch off");
     case HR_DAMON_OWNER_ALIVE:
-        return hr_reason_set(reason, -EBUSY, "process %d measures by DAMON now: end it", (int)pid);
+        return hr_reason_set(reason, -EBUSY, "process %d measures by DAMON now: end it",
+                             (int)found.pid);
     case HR_DAMON_OWNER_DEAD:
     case HR_DAMON_OWNER_UNKNOWN:
         break;
     }
-    if (end_monitoring(root, tag))
+    if (end_monitoring(root, found.tag))
         return 1;
     return hr_reason_set(reason, -EACCES, "can't write to " HR_DAMON_KDAMONDS ": run it as root");
 }

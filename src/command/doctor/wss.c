@@ -142,9 +142,11 @@ static void check_leftovers(const struct hr_root *root, struct findings *finding
         findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
     else if (status == -EMFILE || status == -ENFILE)
         findings_add(findings, FINDING_UNTRIED, feature, DOCTOR_NO_DESCRIPTORS);
-    else
+    else if (status == -ESTALE || status == -EAGAIN)
         findings_add(findings, status == -ESTALE ? FINDING_LACKS : FINDING_UNTRIED, feature,
                      reason.text, "headroom wss --restore");
+    else
+        findings_add_reason(findings, FINDING_UNTRIED, feature, &reason);
 }
 
 /* --- All ------------------------------------------------------------------ */

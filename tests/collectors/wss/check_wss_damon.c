@@ -19,6 +19,7 @@
 #include "headroom/root.h"
 #include "headroom/wss.h"
 #include "memory/damon_sysfs.h"
+#include "process/stat.h"
 #include "support/suite.h"
 #include "support/tree.h"
 
@@ -50,6 +51,31 @@ int __wrap_hr_damon_read_sums(const struct hr_root *of, uint64_t bytes[HR_DAMON_
     memcpy(bytes, sums[look], sizeof(sums[look]));
     looks++;
     return 0;
+}
+
+/* Whether the files of other processes of this machine, not of the tree, are hidden as by
+ * hidepid=2. */
+static bool are_hidden;
+
+int __real_hr_process_stat_read_and_close(int fd, struct hr_process_stat *stat);
+int __wrap_hr_process_stat_read_and_close(int fd, struct hr_process_stat *stat);
+
+static bool is_hidden(int fd)
+{
+    char link[64], path[256] = "", own[64];
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    snprintf(own, sizeof(own), "/proc/%d/", (int)getpid());
+    return are_hidden && readlink(link, path, sizeof(path) - 1) > 0 &&
+           strncmp(path, "/proc/", 6) == 0 && strncmp(path, own, strlen(own)) != 0;
+}
+
+int __wrap_hr_process_stat_read_and_close(int fd, struct hr_process_stat *stat)
+{
+    const bool hides = is_hidden(fd);
+    int status = __real_hr_process_stat_read_and_close(fd, stat);
+
+    return hides ? -ENOENT : status;
 }
 
 /* How far a test has advanced the clock. */
@@ -135,6 +161,7 @@ static void set_up(void)
     sums_count = looks = 0;
     skipped_ms = 0;
     sums_status = 0;
+    are_hidden = false;
     add_damon();
     tree_write(tree, RELEASE, "6.12.0\n");
     add_process(42, 256 * MIB);
@@ -632,12 +659,30 @@ START_TEST(leaves_what_a_living_process_uses)
     ck_assert_int_eq(hr_wss_left_behind(root, &reason), 0);
     ck_assert_int_eq(hr_wss_restore(root, &reason), -EBUSY);
     ck_assert_ptr_nonnull(strstr(reason.text, "measures by DAMON now"));
+    are_hidden = true;
+    assert_in_use();
+    ck_assert_int_eq(hr_wss_left_behind(root, &reason), 0);
     close(go_on[1]);
     waitpid(child, NULL, 0);
     ck_assert_int_eq(hr_wss_left_behind(root, &reason), -ESTALE);
     ck_assert(hr_wss_recover(root));
     assert_left_as_found();
     ck_assert_int_eq(hr_wss_restore(root, &reason), 0);
+}
+END_TEST
+
+/* A folder in the place of a file can't be read, not even by root. */
+START_TEST(reports_that_it_may_not_look)
+{
+    tree_remove(tree, KDAMONDS "nr_kdamonds");
+    ck_assert_int_eq(hr_wss_left_behind(root, &reason), 0);
+    ck_assert_int_eq(hr_wss_restore(root, &reason), 0);
+    tree_add_directory(tree, KDAMONDS "nr_kdamonds");
+    ck_assert_int_eq(hr_wss_left_behind(root, &reason), -EISDIR);
+    ck_assert_ptr_nonnull(strstr(reason.text, "can't be used"));
+    ck_assert_int_eq(hr_wss_restore(root, &reason), -EISDIR);
+    ck_assert_ptr_nonnull(strstr(reason.text, "can't be used"));
+    ck_assert(!hr_wss_recover(root));
 }
 END_TEST
 
@@ -909,6 +954,7 @@ int main(void)
     tcase_add_test(tests, notices_that_another_process_switched_it_off);
     tcase_add_test(tests, takes_away_what_one_of_ours_left_behind);
     tcase_add_test(tests, leaves_what_a_living_process_uses);
+    tcase_add_test(tests, reports_that_it_may_not_look);
     tcase_add_test(tests, recognizes_a_number_that_was_used_again);
     tcase_add_loop_test(tests, looks_into_other_containers, 0, ROWS(containers));
     tcase_add_loop_test(tests, leaves_what_may_be_in_use, 0, ROWS(foreign));
