@@ -121,10 +121,9 @@ int hr_smaps_parse_mappings(struct hr_smaps_parser *parser, const char *text, si
 
 /* --- Reading -------------------------------------------------------------- */
 
-typedef int parse_piece(const char *text, size_t length, void *context);
-
 /* Parses the complete lines of what was read and moves the remainder to the front. */
-static int parse_lines(char *piece, size_t *filled, parse_piece *parse, void *context)
+static int parse_lines(char *piece, size_t *filled,
+                       int (*parse)(const char *text, size_t length, void *context), void *context)
 {
     const char *end = memrchr(piece, '\n', *filled);
 
@@ -137,7 +136,8 @@ static int parse_lines(char *piece, size_t *filled, parse_piece *parse, void *co
     return status;
 }
 
-static int read_pieces(int fd, parse_piece *parse, void *context)
+static int read_pieces(int fd, int (*parse)(const char *text, size_t length, void *context),
+                       void *context)
 {
     char piece[PIECE_SIZE];
     size_t filled = 0;
@@ -196,7 +196,9 @@ static int visit_piece(const char *text, size_t length, void *context)
     return hr_smaps_parse_mappings(&mappings->parser, text, length);
 }
 
-int hr_smaps_read_mappings(const struct hr_process *process, hr_smaps_visit *visit, void *context)
+int hr_smaps_read_mappings(const struct hr_process *process,
+                           int (*visit)(const struct hr_smaps_mapping *mapping, void *context),
+                           void *context)
 {
     struct mappings mappings = {.parser = {.visit = visit, .context = context}};
 

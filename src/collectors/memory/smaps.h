@@ -45,12 +45,10 @@ struct hr_smaps_mapping {
     struct hr_smaps sums;
 };
 
-/** Called for a mapping. @return 0, or a negative errno, which ends the reading. */
-typedef int hr_smaps_visit(const struct hr_smaps_mapping *mapping, void *context);
-
 /** A parser's position between mappings. Initially all zeros but `visit` and `context`. */
 struct hr_smaps_parser {
-    hr_smaps_visit *visit;
+    /** Called for each mapping. @return 0, or a negative errno, which ends the reading. */
+    int (*visit)(const struct hr_smaps_mapping *mapping, void *context);
     void *context;
     bool has_mapping;
     struct hr_smaps_mapping mapping;
@@ -69,9 +67,12 @@ int hr_smaps_parse_mappings(struct hr_smaps_parser *parser, const char *text, si
 /**
  * Reads smaps of a process. The kernel releases the lock of the memory map between mappings.
  *
+ * @param visit  as that of the parser.
  * @return 0; -ESRCH: the process has ended; -EACCES; -ENOENT: the kernel lacks the file; -EBADMSG;
  *         what `visit` returned; …
  */
-int hr_smaps_read_mappings(const struct hr_process *process, hr_smaps_visit *visit, void *context);
+int hr_smaps_read_mappings(const struct hr_process *process,
+                           int (*visit)(const struct hr_smaps_mapping *mapping, void *context),
+                           void *context);
 
 #endif
