@@ -14,6 +14,8 @@
 #include "base/reason.h"
 #include "headroom/wss.h"
 
+struct hr_lru_gen_table;
+
 /** What a method measures. */
 struct hr_wss_subject {
     const struct hr_root *root;
@@ -29,14 +31,14 @@ struct hr_wss_subject {
     struct hr_lru_gen_table *lru_gen; /**< shared with other objects of this thread; NULL: none */
 };
 
-struct hr_lru_gen_table;
-
 struct hr_wss_ops {
     enum hr_wss_method method;
     bool scopes[HR_WSS_SCOPE_COUNT]; /**< those it supports */
     bool wants_processes;            /**< of a cgroup, too */
     bool counts_newcomers;           /**< see wss/newcomers.h; it can't where it has to mark them */
-    bool walks_memory;               /**< at a cost that grows with it: max_rss_bytes applies */
+    bool counts_moved;    /**< of a cgroup, as newcomers also processes that were moved there since:
+                               what the group is charged for is known of each page */
+    bool walks_memory;    /**< at a cost that grows with it: max_rss_bytes applies */
     bool needs_no_rights; /**< for the user's own processes: it may work even if the probe fails
                                for lack of permission */
     size_t max_windows,

@@ -368,30 +368,7 @@ static int find_pages_of_process(const struct hr_process *process, int outcome,
     return 0;
 }
 
-static bool was_there(const struct hr_process_list *processes, const struct hr_process *process)
-{
-    for (size_t i = 0; i < processes->count; i++)
-        if (processes->items[i].pid == process->pid)
-            return processes->items[i].started_ticks == process->started_ticks;
-    return false;
-}
-
-/* Of a cgroup, processes that have begun since: what they have is new, or was marked as others'. */
-static int find_pages_of_newcomers(const struct hr_wss_subject *subject, const struct scan *scan,
-                                   struct hr_page_set *pages, struct hr_wss_sample *sample)
-{
-    struct hr_process_list now = {0};
-
-    if (subject->scope != HR_WSS_CGROUP)
-        return 0;
-    int status = hr_process_list_find_in_cgroup(subject->root, subject->cgroup_dirfd, &now);
-    for (size_t i = 0; i < now.count && status == 0; i++)
-        if (!was_there(subject->processes, &now.items[i]))
-            status = find_pages_of_process(&now.items[i], 0, scan, pages, sample);
-    hr_process_list_free(&now);
-    return hr_wss_is_of_one_process(status) ? 0 : status;
-}
-
+/* What newcomers of a cgroup have is new, or was marked as that of others. */
 static int find_pages(const struct idle *idle, const struct hr_wss_subject *subject,
                       const struct scan *scan, struct hr_page_set *pages,
                       struct hr_wss_sample *sample)
@@ -402,9 +379,7 @@ static int find_pages(const struct idle *idle, const struct hr_wss_subject *subj
     for (size_t i = 0; i < processes->count && status == 0; i++)
         status =
             find_pages_of_process(&processes->items[i], idle->outcomes[i], scan, pages, sample);
-    if (status == 0 && subject->scope == HR_WSS_CGROUP)
-        status = find_pages_of_newcomers(subject, scan, pages, sample);
-    for (size_t i = 0; subject->scope != HR_WSS_CGROUP && i < newcomers->count && status == 0; i++)
+    for (size_t i = 0; i < newcomers->count && status == 0; i++)
         status = find_pages_of_process(&newcomers->items[i], 0, scan, pages, sample);
     if (status < 0 || sample->process_count > 0)
         return status;
@@ -433,9 +408,8 @@ static int idle_read(void *state, const struct hr_wss_subject *subject, uint64_t
         return explain_scan(subject, status, reason);
     uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
     sample->referenced_bytes = counts.touched * page_size;
-    if (subject->scope == HR_WSS_CGROUP) {
+    if (subject->scope == HR_WSS_CGROUP)
         sample->rss_bytes = counts.resident * page_size; /* each once, unlike the sum */
-    }
     return 0;
 }
 
@@ -444,6 +418,7 @@ const struct hr_wss_ops hr_wss_idle_ops = {
     .scopes = {[HR_WSS_PROCESSES] = true, [HR_WSS_CGROUP] = true},
     .wants_processes = true,
     .counts_newcomers = true,
+    .counts_moved = true,
     .walks_memory = true,
     .probe = hr_idle_probe,
     .check_target = idle_check_target,

@@ -31,7 +31,8 @@ static void drop_older(struct hr_process_list *list, uint64_t since_ticks)
 }
 
 int hr_wss_find_newcomers(const struct hr_wss_subject *subject, const struct hr_wss_target *target,
-                          uint64_t since_ticks, struct hr_process_list *newcomers)
+                          uint64_t since_ticks, bool counts_moved,
+                          struct hr_process_list *newcomers)
 {
     int status;
 
@@ -39,7 +40,8 @@ int hr_wss_find_newcomers(const struct hr_wss_subject *subject, const struct hr_
     if (target->scope == HR_WSS_CGROUP) {
         status = hr_process_list_find_others_in_cgroup(subject->root, subject->cgroup_dirfd,
                                                        subject->processes, newcomers);
-        drop_older(newcomers, since_ticks);
+        if (!counts_moved)
+            drop_older(newcomers, since_ticks);
     } else if (target->scope == HR_WSS_PROCESSES && target->processes.by == HR_PROCESS_BY_NAME) {
         status = hr_process_list_find_others(subject->root, &target->processes, subject->processes,
                                              newcomers);

@@ -8,6 +8,7 @@
 #ifndef HEADROOM_COLLECTORS_WSS_NEWCOMERS_H
 #define HEADROOM_COLLECTORS_WSS_NEWCOMERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "wss/method.h"
@@ -19,14 +20,15 @@ uint64_t hr_wss_now_ticks(void);
  * Finds the newcomers of several processes, or of a cgroup.
  *
  * By name, those are all that had another name at the beginning, or didn't exist. In a cgroup, a
- * process that began before, and was moved there since, is none: what it touched is charged to the
- * group it came from.
+ * process that began before, and was moved there since, is one only with `counts_moved`: what it
+ * touched is charged to the group it came from.
  *
  * @param since_ticks  when the measurement began.
  * @param newcomers    replaced; may be empty.
  * @return 0; -ENODEV: the cgroup was removed; -ENOMEM, -EMFILE, …
  */
 int hr_wss_find_newcomers(const struct hr_wss_subject *subject, const struct hr_wss_target *target,
-                          uint64_t since_ticks, struct hr_process_list *newcomers);
+                          uint64_t since_ticks, bool counts_moved,
+                          struct hr_process_list *newcomers);
 
 #endif

@@ -482,8 +482,8 @@ int hr_wss_try_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample
     if (status == 0)
         status = reopen_cgroup(wss, reason);
     if (status == 0 && wss->ops->counts_newcomers && has_processes(wss))
-        status =
-            hr_wss_find_newcomers(&wss->subject, &wss->target, wss->begun_ticks, &wss->newcomers);
+        status = hr_wss_find_newcomers(&wss->subject, &wss->target, wss->begun_ticks,
+                                       wss->ops->counts_moved, &wss->newcomers);
     uint64_t from = hr_clock_ns();
     if (status == 0)
         status = wss->ops->read(wss->state, &wss->subject, window_ns, &read, reason);

@@ -125,6 +125,30 @@ START_TEST(keeps_the_only_one_that_works)
 }
 END_TEST
 
+/* Before Linux 6.9 damon measures no window of more than 5 s. */
+START_TEST(takes_no_other_that_cannot_measure_the_window)
+{
+    const struct hr_wss_options options = {
+        .target = targets[0], .method = HR_WSS_AUTO, .longest_window_ns = 10 * HR_NS_PER_S};
+
+    tree_remove(tree, "proc/1/clear_refs");
+    tree_write(tree, "sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds", "0\n");
+    tree_write(tree, "proc/sys/kernel/osrelease", "6.8.0\n");
+    open_method(&targets[0], HR_WSS_AUTO);
+    be_slow();
+    ck_assert_int_eq(hr_wss_begin(wss, 10 * HR_NS_PER_S, &reason), -ETIME);
+    ck_assert_int_eq(hr_wss_method(wss), HR_WSS_IDLE);
+    be_slow();
+    ck_assert_int_ne(begin(), -ETIME); /* this tree isn't all of DAMON's */
+    ck_assert_int_eq(hr_wss_method(wss), HR_WSS_DAMON);
+    hr_wss_close(wss);
+    wss = NULL;
+    tree_remove(tree, BITMAP);
+    ck_assert_int_lt(hr_wss_open(root, &options, &wss, &reason), 0);
+    ck_assert_ptr_nonnull(strstr(reason.text, "damon: before Linux 6.9"));
+}
+END_TEST
+
 /* Where memory ends at 8 GiB, reading what each page is charged to would be 16 MiB. */
 START_TEST(reads_little_for_a_small_group)
 {
@@ -148,6 +172,7 @@ int main(void)
     tcase_add_loop_test(tests, takes_another_if_it_cannot_read, 0, COUNT(targets));
     tcase_add_loop_test(tests, keeps_what_was_asked_for, 0, COUNT(targets));
     tcase_add_loop_test(tests, keeps_the_only_one_that_works, 0, COUNT(targets));
+    tcase_add_test(tests, takes_no_other_that_cannot_measure_the_window);
     tcase_add_test(tests, reads_little_for_a_small_group);
     return run_suite("wss auto", tests);
 }

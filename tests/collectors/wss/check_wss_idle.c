@@ -6,6 +6,7 @@
 #include <check.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "collectors/memory/count_pages.h"
@@ -331,6 +332,27 @@ START_TEST(knows_groups_made_since)
 }
 END_TEST
 
+static void become_zombie(int pid)
+{
+    char path[64];
+
+    tree_add_process(
+        tree, &(struct tree_process){.pid = pid, .name = "member", .started = 5, .state = 'Z'});
+    snprintf(path, sizeof(path), "proc/%d/maps", pid);
+    tree_write(tree, path, "%s", "");
+}
+
+START_TEST(reports_that_all_of_a_cgroup_have_ended)
+{
+    set_groups();
+    open_group();
+    ck_assert_int_eq(hr_wss_begin(wss, HR_NS_PER_S, NULL), 0);
+    become_zombie(50);
+    become_zombie(51);
+    ck_assert_int_eq(hr_wss_read(wss, HR_NS_PER_S, &sample, &reason), -ESRCH);
+}
+END_TEST
+
 START_TEST(wants_the_controller)
 {
     set_groups();
@@ -373,6 +395,7 @@ int main(void)
     tcase_add_test(tests, counts_pages_of_newcomers);
     tcase_add_test(tests, counts_pages_of_a_cgroup);
     tcase_add_test(tests, knows_groups_made_since);
+    tcase_add_test(tests, reports_that_all_of_a_cgroup_have_ended);
     tcase_add_test(tests, wants_the_controller);
     tcase_add_test(tests, reports_an_empty_cgroup_unless_it_lacks_the_controller);
     return run_suite("wss_idle", tests);
