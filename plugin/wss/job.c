@@ -112,8 +112,9 @@ static uint64_t handle_failure(struct wss_job *job, enum wss_finding finding,
         wss_backoff_extend(&job->backoff, job->cycle_ns);
         retry_ns = backed_off_cycle_ns(job);
     }
-    wss_problems_report(problems_of(job), &job->status, job->overlap_entry.label, finding, reason,
-                        retry_ns);
+    if (!job->context->is_interrupted)
+        wss_problems_report(problems_of(job), &job->status, job->overlap_entry.label, finding,
+                            reason, retry_ns);
     job->scheduled_ns = hr_clock_ns() + retry_ns;
     return job->scheduled_ns;
 }
@@ -222,6 +223,14 @@ static uint64_t slot_ns(const struct wss_job *job)
     return job->context->interval_ns < HR_NS_PER_S ? job->context->interval_ns : HR_NS_PER_S;
 }
 
+/* @return when the cycle begins: in its slot, so that its windows end in one, too. */
+static uint64_t begin_ns(const struct wss_job *job)
+{
+    const uint64_t slot = slot_ns(job);
+
+    return (job->scheduled_ns + slot - 1) / slot * slot;
+}
+
 /* @return when the next reading is due. A window that would end after the cycle, or its slot, as
  * marking takes time, ends with it, unless that cuts off more than a tenth: else each cycle would
  * begin later. */
@@ -230,7 +239,7 @@ static uint64_t next_reading_ns(const struct wss_job *job)
     const uint64_t span_ns = window_ns(job, job->next_window);
     const uint64_t end_ns = hr_wss_begun_ns(job->wss) + span_ns;
     const uint64_t wanted_ns =
-        job->scheduled_ns + (hr_wss_ends_windows(job->wss) ? span_ns : job->cycle_ns);
+        begin_ns(job) + (hr_wss_ends_windows(job->wss) ? span_ns : job->cycle_ns);
 
     if (hr_wss_looks_back(job->wss))
         return hr_wss_begun_ns(job->wss);
@@ -249,12 +258,13 @@ static uint64_t begin_measurement(struct wss_job *job)
 
     if (job->wss == NULL && open_method(job, &reason) < 0)
         return handle_failure(job, WSS_NO_METHOD, &reason);
+    uint64_t from_ns = hr_clock_ns();
+    if (from_ns > begin_ns(job) + job->cycle_ns)
+        job->scheduled_ns = from_ns;
+    if (begin_ns(job) > from_ns)
+        return begin_ns(job);
     if (job->target->scope != HR_WSS_PROCESSES && decide_overlap(job, &reason) < 0)
         return handle_failure(job, WSS_OVERLAPS, &reason);
-    uint64_t from_ns = hr_clock_ns();
-    if (from_ns > job->scheduled_ns + job->cycle_ns)
-        job->scheduled_ns = from_ns;
-    job->scheduled_ns -= job->scheduled_ns % slot_ns(job);
     int status = hr_wss_begin(job->wss, longest_window_ns(job), &reason);
     if (is_replaced(job))
         take_other_method(job, status == 0 ? &reason : &(struct hr_reason){0});
@@ -295,22 +305,17 @@ static void add_latest_result(struct wss_job *job)
     wss_values_add(job->context->values, &job->latest);
 }
 
-/* It is the machine's, so once for all targets. */
+/* It is the machine's, so once for all targets; and only once, as DAMON comes and goes with each
+ * window of a target of our own that is measured by it. */
 static void report_damon(struct wss_job *job, const struct hr_wss_sample *sample)
 {
-    struct complaint *complaint = &job->context->beside_damon;
-
-    if (hr_wss_method(job->wss) != HR_WSS_REFERENCED)
-        return;
-    if (sample->damon_path != NULL)
-        complaint_log(complaint, LOG_WARNING, 1,
+    if (hr_wss_method(job->wss) == HR_WSS_REFERENCED && sample->damon_path != NULL)
+        complaint_log(&job->context->beside_damon, LOG_WARNING, 1,
                       PLUGIN ": DAMON is at work (%s), and so the referenced method counts huge "
                              "pages and other large folios as a whole where one page of them was "
                              "touched: its values may be too high. Switch DAMON off, or choose "
                              "another method.",
                       sample->damon_path);
-    else
-        complaint_resolve(complaint, PLUGIN ": DAMON is at work no longer.");
 }
 
 /* Logs the end of an earlier problem, unless the target still backs off because of it. */
@@ -340,7 +345,7 @@ static uint64_t finish_cycle(struct wss_job *job)
     wss_backoff_relax(&job->backoff);
     report_success(job, &job->latest.sample);
     job->scheduled_ns += backed_off_cycle_ns(job);
-    if (job->scheduled_ns + slot_ns(job) <= now_ns)
+    if (begin_ns(job) + slot_ns(job) <= now_ns)
         job->scheduled_ns = now_ns;
     return job->scheduled_ns;
 }

@@ -27,6 +27,7 @@ struct wss_job_context {
     struct wss_problems problems; /**< of cgroups */
     struct hr_wss_shared *shared;
     struct complaint beside_damon;
+    _Atomic bool is_interrupted; /**< readings fail by hr_wss_interrupt(), which is no problem */
     struct wss_values *values;
 };
 
@@ -44,7 +45,7 @@ struct wss_job {
     struct hr_reason replaced;        /**< … and why; error 0: nothing that is to be logged */
 
     uint64_t cycle_ns;     /**< from beginning to beginning: a multiple of the interval */
-    uint64_t scheduled_ns; /**< when this cycle was to begin */
+    uint64_t scheduled_ns; /**< when this cycle was to begin, but for its slot */
     struct wss_backoff backoff;
 
     bool is_measuring;

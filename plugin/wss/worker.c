@@ -240,6 +240,7 @@ void wss_worker_stop(struct wss_worker *worker)
     if (worker == NULL)
         return;
     if (!thread_stop_within(&worker->thread, 1)) {
+        worker->context.is_interrupted = true;
         hr_wss_interrupt(worker->options.root);
         thread_stop(&worker->thread);
     }
