@@ -112,7 +112,9 @@ void hr_wss_shared_free(struct hr_wss_shared *shared);
 struct hr_wss_sample {
     uint64_t referenced_bytes; /**< touched within the window */
     bool has_rss, has_pss;
-    uint64_t rss_bytes; /**< resident; of several processes the sum, with shared pages in each */
+    /** Resident; of several processes the sum, with shared pages in each, but with idle of a cgroup
+     * each page once. */
+    uint64_t rss_bytes;
     uint64_t pss_bytes; /**< resident, shared pages in proportion */
     /** The actual window: from the middle of marking to the middle of reading. */
     uint64_t window_ns;
@@ -121,8 +123,10 @@ struct hr_wss_sample {
     /** Measured processes; 0 where the method measures no processes. Those of the target that began
      * since are among them, but with damon. */
     size_t process_count;
-    size_t ended_count; /**< processes that ended since the beginning: what they touched isn't in
-                             the sum */
+    /** Processes that ended since the beginning: what they touched isn't in the sum, unless it is
+     * in the pages of a cgroup that lru_gen counts; but of one that ends while referenced reads its
+     * mappings, those read by then are. */
+    size_t ended_count;
     /** With referenced: the file that shows that DAMON is at work, so that huge pages and other
      * large folios of which one page was touched may count as a whole. NULL: it isn't. */
     const char *damon_path;
@@ -155,9 +159,11 @@ int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_
  *
  * HR_WSS_AUTO chooses the first method that works and allows the windows: for processes idle,
  * referenced, damon; for a cgroup lru_gen if aging is allowed, idle, referenced, lru_gen; for
- * the system lru_gen if aging is allowed, damon, lru_gen. One that turns out to exceed max_scan_ns,
- * or referenced for processes that run virtual machines, is replaced by the next: hr_wss_method()
- * changes then.
+ * the system lru_gen if aging is allowed, damon, lru_gen. One that turns out to exceed max_scan_ns
+ * is replaced by the next, and so is one that can't measure the target (-EOPNOTSUPP), such as
+ * referenced for processes that run virtual machines, idle and lru_gen for a cgroup without the
+ * memory controller, idle and referenced for a threaded one: hr_wss_method() changes then. damon is
+ * never replaced.
  *
  * @param root    must outlive the object.
  * @param wss     receives the object; the caller closes it with hr_wss_close().
@@ -188,8 +194,8 @@ bool hr_wss_looks_back(const struct hr_wss *wss);
  *
  * @param window_ns  the longest window that will be read.
  * @param reason     receives the cause of a failure; with HR_WSS_AUTO, also that of another method
- *                   which took too long (error -ETIME), where this call has replaced it. May be
- *                   NULL.
+ *                   which took too long (-ETIME) or can't measure the target (-EOPNOTSUPP), where
+ *                   this call has replaced it. May be NULL.
  * @return 0; -ESRCH, -ECHILD, -ENXIO, -ENOENT, -EBADMSG, -EACCES, -EMFILE of the processes, see
  *         hr_process_list_find(): with referenced and idle also -ESRCH of a cgroup that has none;
  *         -ENODEV: there is no such cgroup; -EFBIG: above max_rss_bytes;

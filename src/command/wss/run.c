@@ -108,10 +108,16 @@ static void warn_of_short_windows(const struct run *run)
                          "leaves no trace");
 }
 
+/* Of a cgroup, idle knows each page of it. */
+static bool counts_shared_once(const struct run *run)
+{
+    return hr_wss_method(run->wss) == HR_WSS_IDLE && run->measured.scope == HR_WSS_CGROUP;
+}
+
 /* Prints what makes numbers differ from what they seem; each once, or if it is new. */
 static void print_warnings(struct run *run, const struct hr_wss_sample *sample)
 {
-    if (sample->process_count > 1 && !run->warned_shared) {
+    if (sample->process_count > 1 && !counts_shared_once(run) && !run->warned_shared) {
         run->warned_shared = true;
         print_error(run, "RSS of %zu processes: what they share is counted for each",
                     sample->process_count);
