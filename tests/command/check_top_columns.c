@@ -45,10 +45,22 @@ static const struct {
     double value;
     const char *text;
 } cells[] = {
-    {"memory_limit_bytes", 268435456, "256M"}, {"memory_used_bytes", 7.1e6, "6.8M"},
-    {"referenced_bytes", 1000, "1.0K"},        {"rss_bytes", 0, "0B"},
-    {"memory_limit_bytes", NAN, "-"},          {"memory_limit_bytes", 1e21, "-"},
+    {"memory_limit_bytes", 268435456, "256M"},
+    {"memory_used_bytes", 7.1e6, "6.8M"},
+    {"referenced_bytes", 1000, "1.0K"},
+    {"rss_bytes", 0, "0B"},
+    {"memory_limit_bytes", NAN, "-"},
+    {"memory_limit_bytes", 1e21, "-"},
     {"context_switches", 268435456, "268M"},
+    {"room_pct", 34.4, "34"},
+    {"trouble_s", 0, "now"},
+    {"trouble_s", 59.4, "59s"},
+    {"trouble_s", 2520, "42min"},
+    {"trouble_s", 5969, "99min"},
+    {"trouble_s", 5970, "1.7h"},
+    {"trouble_s", 86399, "24.0h"},
+    {"trouble_s", 86400, ">1d"},
+    {"trouble_s", NAN, "-"},
 };
 
 START_TEST(formats_cell)
@@ -70,6 +82,12 @@ START_TEST(finds_severity)
     ck_assert_int_eq(column_severity(column, 10), SEVERITY_WARN);
     ck_assert_int_eq(column_severity(column, 39.9), SEVERITY_WARN);
     ck_assert_int_eq(column_severity(column, 40), SEVERITY_ALARM);
+    column = &columns[column_of_key("room_pct")];
+    ck_assert_int_eq(column_severity(column, NAN), SEVERITY_NONE);
+    ck_assert_int_eq(column_severity(column, 100), SEVERITY_CALM);
+    ck_assert_int_eq(column_severity(column, 10.1), SEVERITY_CALM);
+    ck_assert_int_eq(column_severity(column, 10), SEVERITY_WARN);
+    ck_assert_int_eq(column_severity(column, 0), SEVERITY_ALARM);
     column = &columns[column_of_key("context_switches")];
     ck_assert_int_eq(column_severity(column, 1e9), SEVERITY_NONE);
     ck_assert_int_eq(column_severity(column, INFINITY), SEVERITY_NONE);

@@ -233,7 +233,7 @@ static const struct {
     {80, false, "% of time a task waits (full: all)  id: CPUs idle  cpus: CPUs used  ? help"},
     {120, true,
      "% of time a task waits (full: all)  * uses most CPU  id: CPUs idle  cpus: CPUs used  "
-     "used: memory  ? help"},
+     "room: left before trouble  ? help"},
     {60, true, "% of time a task waits (full: all)  * uses most CPU  ? help"},
     {42, true, "% of time a task waits (full: all)  ? help"},
     {41, true, "? help"},

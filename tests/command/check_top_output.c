@@ -60,15 +60,16 @@ START_TEST(prints_json)
     FILE *out = open_memstream(&text, &length);
     ck_assert_int_eq(print_json(out, &table, NULL), 0);
     fclose(out);
-    ck_assert_str_eq(text,
-                     "{\"time\":12.500,\"groups\":[{\"host\":\"h\",\"group\":\"a\","
-                     "\"cpu_some\":0.25,\"cpu_full\":null,\"cpu_idle\":null,\"memory_some\":null,"
-                     "\"memory_full\":null,\"io_some\":null,\"io_full\":null,"
-                     "\"irq_full\":null,\"cpus_used\":1.25,\"ipc\":null,"
-                     "\"context_switches\":1234567,\"page_faults\":0.5,"
-                     "\"referenced_bytes\":null,\"memory_used_bytes\":null,"
-                     "\"memory_limit_bytes\":null,\"rss_bytes\":null,\"processes\":null,"
-                     "\"takes_most_cpu\":false}]}\n");
+    ck_assert_str_eq(
+        text,
+        "{\"time\":12.500,\"groups\":[{\"host\":\"h\",\"group\":\"a\","
+        "\"cpu_some\":0.25,\"cpu_full\":null,\"cpu_idle\":null,\"memory_some\":null,"
+        "\"memory_full\":null,\"io_some\":null,\"io_full\":null,"
+        "\"irq_full\":null,\"room_pct\":null,\"trouble_s\":null,\"cpus_used\":1.25,\"ipc\":null,"
+        "\"context_switches\":1234567,\"page_faults\":0.5,"
+        "\"referenced_bytes\":null,\"memory_used_bytes\":null,"
+        "\"memory_limit_bytes\":null,\"rss_bytes\":null,\"processes\":null,"
+        "\"takes_most_cpu\":false}]}\n");
     free(text);
 }
 END_TEST

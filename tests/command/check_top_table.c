@@ -104,6 +104,10 @@ static const struct {
     {"h/psi-a/perf-task-clock", NULL},
     {"h/cgroup_perf-a/percent-cpu-some", NULL},
     {"h/cgroup_perf/perf-task-clock", NULL},
+    {"h/headroom-a/percent-room", "room_pct"},
+    {"h/headroom-system/percent-room", "room_pct"},
+    {"h/headroom-a/percent-room-cpu", NULL},
+    {"h/headroom-a/duration-to_trouble", "trouble_s"},
 };
 
 START_TEST(maps_series_to_column)
@@ -139,6 +143,33 @@ START_TEST(sorts)
     }
     table_free(&table);
     ck_assert_str_eq(order, sortings[_i].order);
+}
+END_TEST
+
+/* Of room, and of time to trouble, the least is the worst. */
+START_TEST(sorts_by_what_is_left)
+{
+    static const char *const keys[] = {"room", "trouble"}, *const columns_of[] = {"room_pct",
+                                                                                  "trouble_s"};
+    struct row rows[] = {{.host = "h", .group = "most"},
+                         {.host = "h", .group = "unknown"},
+                         {.host = "h", .group = "none"},
+                         {.host = "h", .group = "some"}};
+    static const double values[] = {86400, NAN, 0, 90};
+    struct table table = {.rows = rows, .count = COUNT(rows)};
+    struct sort_key key;
+
+    for (size_t i = 0; i < table.count; i++) {
+        for (size_t column = 0; column < COLUMN_MAX; column++)
+            rows[i].values[column] = NAN;
+        rows[i].values[column_of_key(columns_of[_i])] = values[i];
+    }
+    ck_assert_int_eq(sort_key_find(keys[_i], 0, &key), 0);
+    table_sort(&table, &key);
+    ck_assert_str_eq(rows[0].group, "none");
+    ck_assert_str_eq(rows[1].group, "some");
+    ck_assert_str_eq(rows[2].group, "most");
+    ck_assert_str_eq(rows[3].group, "unknown");
 }
 END_TEST
 
@@ -365,6 +396,7 @@ int main(void)
     tcase_add_loop_test(tests, parses_identifier, 0, COUNT(identifiers));
     tcase_add_loop_test(tests, maps_series_to_column, 0, COUNT(mappings));
     tcase_add_loop_test(tests, sorts, 0, COUNT(sortings));
+    tcase_add_loop_test(tests, sorts_by_what_is_left, 0, 2);
     tcase_add_test(tests, sorts_by_pressure);
     tcase_add_test(tests, finds_a_lack_of_groups);
     tcase_add_test(tests, finds_columns_present);

@@ -7,11 +7,11 @@
  *
  * Where the screen has no room for all columns, the least useful are left out first. The most
  * useful show which groups wait, and for what: cpu, memory, io "some"; and for a CPU also "full",
- * as the group that takes it waits, too, but never with all of its tasks. Then the groups that use
- * the CPUs, the first question that follows, and "full" of memory and io; then how close the memory
- * is to its limit, and the working set. ipc and context switches explain a load rather than find
- * it. Interrupts matter on few machines, and most page faults mean nothing; resident memory is for
- * comparison with the working set.
+ * as the group that takes it waits, too, but never with all of its tasks. Then how much room is
+ * left; which groups use the CPUs, the first question that follows; for how long memory lasts, and
+ * "full" of memory and io; then the memory's limit, and the working set. ipc and context switches
+ * explain a load rather than find it. Interrupts matter on few machines, and most page faults mean
+ * nothing; resident memory is for comparison with the working set.
  */
 #ifndef HEADROOM_COMMAND_TOP_COLUMNS_H
 #define HEADROOM_COMMAND_TOP_COLUMNS_H
@@ -36,7 +36,7 @@ struct column {
     const char *key;           /**< in JSON, and the heading of plain lines */
     const char *unit;          /**< for --help */
     const char *head_unit;     /**< behind the key in the heading of plain lines; NULL: none */
-    const char *meaning;       /**< for the help on the screen */
+    const char *meaning;       /**< for the help on the screen; "": a column before it says it */
     double divisor;            /**< a value of the series, divided by this, is in that unit */
     int decimals;              /**< digits after the point, if there is room */
     int rank;                  /**< of usefulness, from 1; the highest is left out first */
@@ -45,6 +45,7 @@ struct column {
     bool in_pressure;     /**< the sort key "pressure" is the highest of these, … */
     bool in_full;         /**< … after the highest of these */
     double warn, alarm;   /**< from here on yellow, red; both INFINITY: no colour at all */
+    bool low_is_bad;      /**< from there on downwards, and the lowest is sorted first */
     const char *sort_key; /**< the name in --sort; NULL when one can't sort by it */
     char sort_letter;     /**< the key on the screen; not q, p, n or ? */
 };
@@ -102,7 +103,8 @@ int sort_key_find(const char *name, int letter, struct sort_key *found);
  */
 void format_value(double value, int decimals, char text[16]);
 
-/** The same for a value of a column; bytes are in powers of 1024, with B, K, M, G, T, P or E. */
+/** The same for a value of a column; bytes are in powers of 1024, with B, K, M, G, T, P or E, and a
+ * time has its unit: now, 59s, 42min, 3.1h, >1d. */
 void column_format(const struct column *column, double value, int decimals, char text[16]);
 
 #endif

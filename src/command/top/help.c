@@ -16,6 +16,7 @@ static const struct {
     {"* uses most CPU", "cpus_used", true},
     {"id: CPUs idle", "cpu_idle", false},
     {"cpus: CPUs used", "cpus_used", false},
+    {"room: left before trouble", "room_pct", false},
     {"used: memory", "memory_used_bytes", false},
     {"wss: touched of it", "referenced_bytes", false},
 };
@@ -48,7 +49,7 @@ static const char *const remarks[] = {
 bool help_line(size_t number, const bool present[COLUMN_MAX], char text[HELP_SIZE])
 {
     for (size_t i = 0; i < column_count; i++) {
-        if (!present[i] || !column_is_own(&columns[i]))
+        if (!present[i] || !column_is_own(&columns[i]) || columns[i].meaning[0] == '\0')
             continue;
         if (number-- == 0) {
             snprintf(text, HELP_SIZE, "%-6s %s", columns[i].title, columns[i].meaning);

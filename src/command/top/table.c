@@ -267,13 +267,20 @@ static int compare_values(double a, double b)
     return (a < b) - (a > b);
 }
 
+/* The worst first. */
+static int compare_in_column(const struct column *column, double a, double b)
+{
+    return column->low_is_bad ? compare_values(-a, -b) : compare_values(a, b);
+}
+
 static int compare_by_key(const struct row *a, const struct row *b, const struct sort_key *key)
 {
     double pressure_a[PRESSURE_COUNT], pressure_b[PRESSURE_COUNT];
     if (key->column == SORT_NAME)
         return 0;
     if (key->column != SORT_PRESSURE)
-        return compare_values(a->values[key->column], b->values[key->column]);
+        return compare_in_column(&columns[key->column], a->values[key->column],
+                                 b->values[key->column]);
     find_pressure(a, pressure_a);
     find_pressure(b, pressure_b);
     int order = 0;
