@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench/bench.h - what the benchmarks share: failures, clocks, medians.
+ * bench/bench.h - what the benchmarks share: failures, clocks, sleeping, medians.
  */
 #ifndef HEADROOM_TESTS_BENCH_H
 #define HEADROOM_TESTS_BENCH_H
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,14 @@ static inline double read_us(clockid_t clock)
 static inline double read_ms(clockid_t clock)
 {
     return read_us(clock) / 1e3;
+}
+
+/** Sleeps until a time of CLOCK_MONOTONIC, in ns. */
+static inline void sleep_until(uint64_t time_ns)
+{
+    const struct timespec time = {(time_t)(time_ns / 1000000000), (long)(time_ns % 1000000000)};
+
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
 }
 
 /** The order of doubles, for qsort(3). */
