@@ -67,66 +67,84 @@ END_TEST
 static const struct {
     const char *text, *group;
     bool is_short;
-} short_names[] = {
-    {"cri-containerd-748a7a914a7d.scope of pod 00000007", CRI, true},
-    {"cri-containerd-748a7a914a7d.scope of pod 00000008", CRI, false},
-    {"cri-containerd-748a7a914a7d.scope of pod 0000000", CRI, false},
-    {"cri-containerd-748a7a914a7d.scope of pod ", CRI, false},
-    {" of pod 00000007", CRI, false},
-    {"cri-containerd-748a7a914a7d.scope", CRI, true},
-    {"cri-containerd-" ID ".scope", CRI, true},
-    {"cri-containerd-748a7a914a7e.scope", CRI, false},
-    /* A shortened instance has no pod. */
-    {"cri-containerd-748a7a914a7d.scope of pod 00000007", CUT, true},
-    {"cri-containerd-748a7a914a7d.scope", CUT, true},
-    {"kubepods.slice/.../cri-containerd-748a7a914a7d.scope", CUT, true},
-    {"kubepods.slice/.../cri-containerd-748a7a914a7e.scope", CUT, false},
-    {"kubepods-burstable-pod00000007.slice", POD, true},
-    {"docker-748a7a914a7d.scope", "system.slice/docker-" ID ".scope", true},
-    {"system.slice_docker-748a7a914a7d.scope", "system.slice/docker-" ID ".scope", true},
-    {"docker-748a7a914a7d.scope", "system.slice_docker-" ID ".scope", true},
-    {"docker_748a7a914a7d", "docker/" ID, true},
-    {"user.slice/.../app-x.scope", APP, true},
-    {"user.slice/.../app-y.scope", APP, false},
-    {"app.slice/app-x.scope", APP, true},
-    {"app-x.scope", APP, true},
-    {"pp-x.scope", APP, false},
-    {"", APP, false},
-    {"...", APP, false},
-    {"user.slice...", APP, false},
-    {"b", "a_b", true}, /* of an instance it isn't known */
-    {"b", "x/a_b", false},
-    {"a/b/c", "b/c", false},
-    /* As narrow terminals have them. */
-    {"cri-contain\xe2\x80\xa6scope of pod 00000007", CRI, true},
-    {"cri-contain..scope of pod 00000007", CRI, true},
-    {"cri-contain..scope of pod 00000008", CRI, false},
-    {"aaa...aaa", "aaaa", false},
+} short_paths[] =
+    {
+        {"cri-containerd-748a7a914a7d.scope of pod 00000007", CRI, true},
+        {"cri-containerd-748a7a914a7d.scope of pod 00000008", CRI, false},
+        {"cri-containerd-748a7a914a7d.scope of pod 0000000", CRI, false},
+        {"cri-containerd-748a7a914a7d.scope of pod ", CRI, false},
+        {" of pod 00000007", CRI, false},
+        {"cri-containerd-748a7a914a7d.scope", CRI, true},
+        {"cri-containerd-" ID ".scope", CRI, true},
+        {"cri-containerd-748a7a914a7e.scope", CRI, false},
+        {"kubepods-burstable-pod00000007.slice", POD, true},
+        {"docker-748a7a914a7d.scope", "system.slice/docker-" ID ".scope", true},
+        {"system.slice_docker-748a7a914a7d.scope", "system.slice/docker-" ID ".scope", true},
+        {"docker_748a7a914a7d", "docker/" ID, true},
+        {"user.slice/.../app-x.scope", APP, true},
+        {"user.slice/.../app-y.scope", APP, false},
+        {"app.slice/app-x.scope", APP, true},
+        {"app-x.scope", APP, true},
+        {"pp-x.scope", APP, false},
+        {"", APP, false},
+        {"...", APP, false},
+        {"user.slice...", APP, false},
+        {"b", "a_b", false},
+        {"batch", "nightly_batch", false},
+        {"b", "x/a_b", false},
+        {"a/b/c", "b/c", false},
+        /* As narrow terminals have them. */
+        {"cri-contain\xe2\x80\xa6scope of pod 00000007", CRI, true},
+        {"cri-contain..scope of pod 00000007", CRI, true},
+        {"cri-contain..scope of pod 00000008", CRI, false},
+        {"aaa...aaa", "aaaa", false},
+},
+  short_instances[] = {
+      /* A shortened instance has no pod. */
+      {"cri-containerd-748a7a914a7d.scope of pod 00000007", CUT, true},
+      {"cri-containerd-748a7a914a7d.scope", CUT, true},
+      {"kubepods.slice/.../cri-containerd-748a7a914a7d.scope", CUT, true},
+      {"kubepods.slice/.../cri-containerd-748a7a914a7e.scope", CUT, false},
+      {"docker-748a7a914a7d.scope", "system.slice_docker-" ID ".scope", true},
+      {"b", "a_b", true}, /* of an instance it isn't known */
 };
 
-START_TEST(a_group_has_short_names)
+START_TEST(a_path_has_short_names)
 {
-    ck_assert_msg(short_name_means(short_names[_i].text, short_names[_i].group) ==
-                      short_names[_i].is_short,
-                  "'%s' and %s", short_names[_i].text, short_names[_i].group);
+    ck_assert_msg(short_name_means(short_paths[_i].text, short_paths[_i].group, NAME_PATH) ==
+                      short_paths[_i].is_short,
+                  "'%s' and %s", short_paths[_i].text, short_paths[_i].group);
 }
 END_TEST
+
+START_TEST(an_instance_has_short_names)
+{
+    ck_assert_msg(short_name_means(short_instances[_i].text, short_instances[_i].group,
+                                   NAME_INSTANCE) == short_instances[_i].is_short,
+                  "'%s' and %s", short_instances[_i].text, short_instances[_i].group);
+}
+END_TEST
+
+static int choose(const char *wanted, const char *const *groups, size_t count)
+{
+    return group_choose(wanted, groups, count, NAME_PATH, &patterns);
+}
 
 START_TEST(the_only_one_of_a_short_name_is_chosen)
 {
     static const char *const groups[] = {"a/web", "b/web", "web", "c/db", "c/db", "b/x/db2"};
 
-    ck_assert_int_eq(group_choose("db2", groups, 6, &patterns), 0);
+    ck_assert_int_eq(choose("db2", groups, 6), 0);
     ck_assert_uint_eq(patterns.count, 1);
     ck_assert_str_eq(patterns.list[0], "b/x/db2");
-    ck_assert_int_eq(group_choose("db", groups, 6, &patterns), 0); /* the same twice */
+    ck_assert_int_eq(choose("db", groups, 6), 0); /* the same twice */
     ck_assert_uint_eq(patterns.count, 2);
     ck_assert_str_eq(patterns.list[1], "c/db");
-    ck_assert_int_eq(group_choose("web", groups, 6, &patterns), 0); /* not short for the others */
+    ck_assert_int_eq(choose("web", groups, 6), 0); /* not short for the others */
     ck_assert_uint_eq(patterns.count, 3);
-    ck_assert_int_eq(group_choose("api", groups, 6, &patterns), -ENODEV);
+    ck_assert_int_eq(choose("api", groups, 6), -ENODEV);
     ck_assert_uint_eq(patterns.count, 3);
-    ck_assert_int_eq(group_choose("web", groups, 2, &patterns), -ENOTUNIQ);
+    ck_assert_int_eq(choose("web", groups, 2), -ENOTUNIQ);
     ck_assert_uint_eq(patterns.count, 2);
     ck_assert_str_eq(patterns.list[0], "a/web");
     ck_assert_str_eq(patterns.list[1], "b/web");
@@ -145,10 +163,22 @@ START_TEST(several_are_listed)
 }
 END_TEST
 
+START_TEST(what_stands_for_several_is_described)
+{
+    char first[] = "a/web", second[] = "b/web\n";
+    char *list[] = {first, second};
+    const struct group_patterns several = {.list = list, .count = 2};
+    char text[100];
+
+    group_describe_several("we\033", &several, text, sizeof(text));
+    ck_assert_str_eq(text, "'we?' stands for several cgroups: a/web, b/web?");
+}
+END_TEST
+
 static int find(const char *wanted, const char **missing)
 {
     group_patterns_free(&patterns);
-    return group_find_patterns(root, NULL, &wanted, 1, &patterns, missing);
+    return group_find_patterns(root, NULL, &wanted, 1, GROUP_SHORT, &patterns, missing);
 }
 
 START_TEST(a_pattern_of_paths_stays_as_it_is)
@@ -194,6 +224,69 @@ START_TEST(a_short_name_becomes_the_path_of_its_only_cgroup)
 }
 END_TEST
 
+START_TEST(the_end_of_a_name_is_no_short_name_of_a_path)
+{
+    tree_add_group(tree, "nightly_batch", true);
+    ck_assert_int_eq(group_find_named(root, "batch", &patterns), -ENODEV);
+}
+END_TEST
+
+START_TEST(whole_names_only_are_found_if_wanted)
+{
+    static const char *const by_short[] = {"only.service"}, *const by_series[] = {"a_b"};
+    const char *missing;
+
+    ck_assert_int_eq(group_find_patterns(root, NULL, by_short, 1, GROUP_WHOLE, &patterns, &missing),
+                     -ENODEV);
+    ck_assert_str_eq(missing, "only.service");
+    group_patterns_free(&patterns);
+    ck_assert_int_eq(
+        group_find_patterns(root, NULL, by_series, 1, GROUP_WHOLE, &patterns, &missing), 0);
+    ck_assert_str_eq(patterns.list[0], "a/b");
+}
+END_TEST
+
+static void add_version_1(void)
+{
+    tree_write(tree, "proc/1/mounts",
+               "cgroup2 /" TREE_CGROUPS " cgroup2 rw 0 0\ncgroup /cpu cgroup rw,cpu 0 0\n");
+    tree_write(tree, "cpu/cgroup.procs", "1\n");
+    tree_write(tree, "cpu/v1/cgroup.procs", "1\n");
+    tree_write(tree, "cpu/only.service/cgroup.procs", "1\n");
+    tree_write(tree, "cpu/x.slice/cgroup.procs", "1\n");
+}
+
+/* What a user gets on a host with both versions. */
+static const struct {
+    const char *wanted, *controller;
+    int status;
+    const char *first; /* of the patterns */
+} in_hierarchies[] = {
+    {"x.slice", NULL, 0, "x.slice"},            /* in both */
+    {"v1", "cpu", 0, "v1"},                     /* in version 1 alone */
+    {"only.service", "cpu", 0, "only.service"}, /* its path rather than cgroup2's short name */
+    {"a/idle", NULL, 0, "a/idle"},              /* without processes */
+    {"b.c[0]", NULL, 0, "a/b.c?0]"},            /* short */
+    {"web.service", NULL, -ENOTUNIQ, NULL},     /* short for several */
+    {"none", NULL, -ENODEV, NULL},
+};
+
+START_TEST(whole_names_of_both_hierarchies_come_before_short_ones)
+{
+    const char *controller = "cpu", *missing = NULL;
+    const char *wanted = in_hierarchies[_i].wanted;
+
+    add_version_1();
+    ck_assert_int_eq(group_find_hierarchy(root, &controller, &wanted, 1, &patterns, &missing),
+                     in_hierarchies[_i].status);
+    ck_assert_pstr_eq(controller, in_hierarchies[_i].controller);
+    if (in_hierarchies[_i].status == 0)
+        ck_assert_str_eq(patterns.list[0], in_hierarchies[_i].first);
+    else
+        ck_assert_str_eq(missing, wanted);
+}
+END_TEST
+
 START_TEST(patterns_are_covered_with_all_below)
 {
     char with_slash[] = "a/", wildcard[] = "b/*";
@@ -215,7 +308,8 @@ START_TEST(what_matches_nothing_is_returned_and_what_is_there_described)
     const char *missing;
     char others[200];
 
-    ck_assert_int_eq(group_find_patterns(root, NULL, wanted, 2, &patterns, &missing), -ENODEV);
+    ck_assert_int_eq(group_find_patterns(root, NULL, wanted, 2, GROUP_SHORT, &patterns, &missing),
+                     -ENODEV);
     ck_assert_str_eq(missing, "a/c");
     group_describe_others(root, missing, others, sizeof(others));
     ck_assert_str_eq(others, " (in a there are: b, b.c[0], idle)");
@@ -230,10 +324,17 @@ int main(void)
     tcase_add_test(tcase, paths_and_names_are_compared);
     tcase_add_test(tcase, a_pattern_of_paths_stays_as_it_is);
     tcase_add_test(tcase, a_name_becomes_the_paths_of_its_cgroups);
-    tcase_add_loop_test(tcase, a_group_has_short_names, 0,
-                        sizeof(short_names) / sizeof(short_names[0]));
+    tcase_add_loop_test(tcase, a_path_has_short_names, 0,
+                        sizeof(short_paths) / sizeof(short_paths[0]));
+    tcase_add_loop_test(tcase, an_instance_has_short_names, 0,
+                        sizeof(short_instances) / sizeof(short_instances[0]));
     tcase_add_test(tcase, the_only_one_of_a_short_name_is_chosen);
     tcase_add_test(tcase, several_are_listed);
+    tcase_add_test(tcase, what_stands_for_several_is_described);
+    tcase_add_test(tcase, the_end_of_a_name_is_no_short_name_of_a_path);
+    tcase_add_test(tcase, whole_names_only_are_found_if_wanted);
+    tcase_add_loop_test(tcase, whole_names_of_both_hierarchies_come_before_short_ones, 0,
+                        sizeof(in_hierarchies) / sizeof(in_hierarchies[0]));
     tcase_add_test(tcase, a_short_name_becomes_the_path_of_its_only_cgroup);
     tcase_add_test(tcase, patterns_are_covered_with_all_below);
     tcase_add_test(tcase, what_matches_nothing_is_returned_and_what_is_there_described);

@@ -103,55 +103,32 @@ static int update_groups(struct run *run)
     return COMMAND_DONE;
 }
 
-/* @param missing  receives, on -ENODEV, the one that no cgroup matches. */
-static int open_groups(struct run *run, const char *controller, const char **missing)
+static int open_groups(struct run *run, const char **missing)
 {
     const struct blame_request *request = run->request;
-    int status = 0;
+    const char *controller = "cpu";
+    int status = group_find_hierarchy(run->root, &controller, request->groups, request->group_count,
+                                      &run->patterns, missing);
 
-    watched_close(&run->watched);
-    group_patterns_free(&run->patterns);
-    if (request->group_count > 0)
-        status = group_find_patterns(run->root, controller, request->groups, request->group_count,
-                                     &run->patterns, missing);
     if (status == 0)
         status = watched_open(&run->watched, run->root, controller, &run->patterns,
                               request->interval_ns);
     return status;
 }
 
-/* In cgroup2; where it isn't mounted, or has none of them, in version 1 if it has them. */
-static int open_hierarchy(struct run *run, const char **missing)
-{
-    const char *missing_v1 = NULL;
-    int status = open_groups(run, NULL, missing);
-
-    if (status == 0 ? watched_has_groups(&run->watched) : status != -ENODEV && status != -ENOENT)
-        return status;
-    int status_v1 = open_groups(run, "cpu", &missing_v1);
-    if (status_v1 == 0 && (status != 0 || watched_has_groups(&run->watched)))
-        return 0;
-    if (status == -ENOENT && status_v1 == -ENODEV) {
-        *missing = missing_v1;
-        return status_v1;
-    }
-    return status != 0 ? status : open_groups(run, NULL, missing);
-}
-
 static int find_groups(struct run *run)
 {
-    char others[256];
+    char text[512];
     const char *missing = NULL;
-    int status = open_hierarchy(run, &missing);
+    int status = open_groups(run, &missing);
 
     if (status == -ENODEV) {
-        group_describe_others(run->root, missing, others, sizeof(others));
-        return fail(run, "'%s' matches no cgroup%s", missing, others);
+        group_describe_others(run->root, missing, text, sizeof(text));
+        return fail(run, "'%s' matches no cgroup%s", missing, text);
     }
     if (status == -ENOTUNIQ) {
-        group_describe_list((const char *const *)run->patterns.list, run->patterns.count, others,
-                            sizeof(others));
-        return fail(run, GROUP_SEVERAL, missing, others);
+        group_describe_several(missing, &run->patterns, text, sizeof(text));
+        return fail(run, "%s", text);
     }
     return status == 0 ? COMMAND_DONE : fail_to_list(run, status);
 }

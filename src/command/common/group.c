@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/short_name.h"
 #include "headroom/array.h"
 #include "headroom/cgroup.h"
 #include "headroom/instance.h"
@@ -98,8 +97,9 @@ static void remove_first(struct group_patterns *patterns, size_t count)
     memmove(patterns->list, patterns->list + count, patterns->count * sizeof(*patterns->list));
 }
 
-int group_choose(const char *wanted, const char *const *groups, size_t count,
-                 struct group_patterns *meant)
+/* By whole names. @return 0; -ENODEV: there is none; -ENOMEM. */
+static int choose_meant(const char *wanted, const char *const *groups, size_t count,
+                        struct group_patterns *meant)
 {
     const size_t before = meant->count;
     int status = 0;
@@ -107,10 +107,20 @@ int group_choose(const char *wanted, const char *const *groups, size_t count,
     for (size_t i = 0; status == 0 && i < count; i++)
         if (group_is_meant(wanted, groups[i]))
             status = append_once(meant, before, groups[i]);
-    if (status != 0 || meant->count > before)
+    return status == 0 && meant->count == before ? -ENODEV : status;
+}
+
+int group_choose(const char *wanted, const char *const *groups, size_t count, enum name_kind kind,
+                 struct group_patterns *meant)
+{
+    const size_t before = meant->count;
+    int status = choose_meant(wanted, groups, count, meant);
+
+    if (status != -ENODEV)
         return status;
+    status = 0;
     for (size_t i = 0; status == 0 && i < count; i++)
-        if (short_name_means(wanted, groups[i]))
+        if (short_name_means(wanted, groups[i], kind))
             status = append_once(meant, before, groups[i]);
     if (status == 0 && meant->count == before)
         return -ENODEV;
@@ -130,6 +140,16 @@ void group_describe_list(const char *const *groups, size_t count, char *text, si
         used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "", groups[i]);
     if (shown < count && used < size)
         snprintf(text + used, size - used, " and %zu more", count - shown);
+    hr_utf8_make_safe(text);
+}
+
+void group_describe_several(const char *wanted, const struct group_patterns *several, char *text,
+                            size_t size)
+{
+    char list[256];
+
+    group_describe_list((const char *const *)several->list, several->count, list, sizeof(list));
+    snprintf(text, size, "'%s' stands for several cgroups: %s", wanted, list);
     hr_utf8_make_safe(text);
 }
 
@@ -165,16 +185,24 @@ static int list_paths(const struct hr_root *root, struct group_patterns *paths)
     return status;
 }
 
-int group_find_named(const struct hr_root *root, const char *wanted,
-                     struct group_patterns *patterns)
+static int find_named(const struct hr_root *root, const char *wanted, enum group_length length,
+                      struct group_patterns *patterns)
 {
     struct group_patterns all = {.list = NULL};
     int status = list_paths(root, &all);
+    const char *const *paths = (const char *const *)all.list;
 
     if (status == 0)
-        status = group_choose(wanted, (const char *const *)all.list, all.count, patterns);
+        status = length == GROUP_SHORT ? group_choose(wanted, paths, all.count, NAME_PATH, patterns)
+                                       : choose_meant(wanted, paths, all.count, patterns);
     group_patterns_free(&all);
     return status;
+}
+
+int group_find_named(const struct hr_root *root, const char *wanted,
+                     struct group_patterns *patterns)
+{
+    return find_named(root, wanted, GROUP_SHORT, patterns);
 }
 
 /* A path may have characters that are wildcards in a pattern, and "?" matches each of them. */
@@ -185,11 +213,11 @@ static void make_pattern(char *path)
 }
 
 /* One that matches none as it is. */
-static int find_other(const struct hr_root *root, const char *wanted,
+static int find_other(const struct hr_root *root, const char *wanted, enum group_length length,
                       struct group_patterns *patterns)
 {
     const size_t before = patterns->count;
-    int status = group_find_named(root, wanted, patterns);
+    int status = find_named(root, wanted, length, patterns);
 
     for (size_t i = before; status == 0 && i < patterns->count; i++)
         make_pattern(patterns->list[i]);
@@ -197,8 +225,8 @@ static int find_other(const struct hr_root *root, const char *wanted,
 }
 
 int group_find_patterns(const struct hr_root *root, const char *controller,
-                        const char *const *wanted, size_t count, struct group_patterns *patterns,
-                        const char **missing)
+                        const char *const *wanted, size_t count, enum group_length length,
+                        struct group_patterns *patterns, const char **missing)
 {
     struct hr_cgroup_set *set;
     int status = open_set(root, controller, wanted, count, &set);
@@ -211,10 +239,66 @@ int group_find_patterns(const struct hr_root *root, const char *controller,
         if (hr_cgroup_set_matched(set, i))
             status = append_pattern(patterns, wanted[i]);
         else
-            status = controller == NULL ? find_other(root, wanted[i], patterns) : -ENODEV;
+            status = controller == NULL ? find_other(root, wanted[i], length, patterns) : -ENODEV;
     }
     hr_cgroup_set_close(set);
     return status;
+}
+
+/* --- Hierarchies -------------------------------------------------------------- */
+
+/* @param populated  receives whether one of them has processes. */
+static int count_populated(const struct hr_root *root, const char *controller,
+                           const struct group_patterns *patterns, bool *populated)
+{
+    static const char *const everywhere[] = {"**"};
+    const bool all = patterns->count == 0;
+    struct hr_cgroup_set *set;
+    int status = open_set(root, controller, all ? everywhere : (const char *const *)patterns->list,
+                          all ? 1 : patterns->count, &set);
+
+    if (status != 0)
+        return status;
+    *populated = hr_cgroup_set_counts(set).populated > 0;
+    hr_cgroup_set_close(set);
+    return 0;
+}
+
+static int try_hierarchy(const struct hr_root *root, const char *controller,
+                         const char *const *wanted, size_t count, enum group_length length,
+                         struct group_patterns *patterns, const char **missing, bool *populated)
+{
+    int status = 0;
+
+    *patterns = (struct group_patterns){.list = NULL};
+    if (count > 0)
+        status = group_find_patterns(root, controller, wanted, count, length, patterns, missing);
+    return status == 0 ? count_populated(root, controller, patterns, populated) : status;
+}
+
+int group_find_hierarchy(const struct hr_root *root, const char **controller,
+                         const char *const *wanted, size_t count, struct group_patterns *patterns,
+                         const char **missing)
+{
+    const char *of_v1 = *controller;
+    bool populated = false;
+
+    *controller = NULL;
+    int status =
+        try_hierarchy(root, NULL, wanted, count, GROUP_WHOLE, patterns, missing, &populated);
+    if (status == 0 ? populated : status != -ENODEV && status != -ENOENT)
+        return status;
+    group_patterns_free(patterns);
+    int status_v1 =
+        try_hierarchy(root, of_v1, wanted, count, GROUP_WHOLE, patterns, missing, &populated);
+    if (status_v1 == 0 && (status != 0 || populated)) {
+        *controller = of_v1;
+        return 0;
+    }
+    if (status == -ENOENT)
+        return status_v1 == -ENODEV ? status_v1 : status;
+    group_patterns_free(patterns);
+    return try_hierarchy(root, NULL, wanted, count, GROUP_SHORT, patterns, missing, &populated);
 }
 
 void group_describe_others(const struct hr_root *root, const char *wanted, char *text, size_t size)

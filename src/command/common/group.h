@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/short_name.h"
+
 struct hr_root;
 
 /**
@@ -41,15 +43,16 @@ int group_patterns_cover(const struct group_patterns *patterns, struct group_pat
  * Finds which of some groups a user means: each that group_is_meant() has; if there is none, the
  * only one that it is short for, as mails and `headroom top` show names.
  *
- * @param groups  paths, or names in series; one may be there several times.
+ * @param groups  paths, or names in series, by their kind; one may be there several times.
  * @param meant   these are appended to, each once; on -ENOTUNIQ it has the several, and no others.
  * @return 0; -ENODEV: there is none; -ENOTUNIQ: it is short for several; -ENOMEM.
  */
-int group_choose(const char *wanted, const char *const *groups, size_t count,
+int group_choose(const char *wanted, const char *const *groups, size_t count, enum name_kind kind,
                  struct group_patterns *meant);
 
-/** The message about -ENOTUNIQ: of `wanted` and a list of the several. */
-#define GROUP_SEVERAL "'%s' stands for several cgroups: %s"
+/** The message about -ENOTUNIQ, safe to show. */
+void group_describe_several(const char *wanted, const struct group_patterns *several, char *text,
+                            size_t size);
 
 /** Lists the first of some groups, safe to show: "a/b, c/b and 3 more". */
 void group_describe_list(const char *const *groups, size_t count, char *text, size_t size);
@@ -62,9 +65,12 @@ void group_describe_list(const char *const *groups, size_t count, char *text, si
 int group_find_named(const struct hr_root *root, const char *wanted,
                      struct group_patterns *patterns);
 
+/** Whether a group may be meant by what is short for it. */
+enum group_length { GROUP_WHOLE, GROUP_SHORT };
+
 /**
  * Makes patterns of what a user gave: each that matches cgroups as it is, of others the cgroups
- * that group_choose() has, which are cgroup2's.
+ * that group_is_meant() or, if names may be short, group_choose() has, which are cgroup2's.
  *
  * @param controller  as of hr_cgroup_options; NULL: cgroup2.
  * @param wanted    of which each passes hr_cgroup_pattern_check().
@@ -75,8 +81,21 @@ int group_find_named(const struct hr_root *root, const char *wanted,
  * @return 0; -ENODEV; -ENOTUNIQ; or as hr_cgroup_set_read().
  */
 int group_find_patterns(const struct hr_root *root, const char *controller,
-                        const char *const *wanted, size_t count, struct group_patterns *patterns,
-                        const char **missing);
+                        const char *const *wanted, size_t count, enum group_length length,
+                        struct group_patterns *patterns, const char **missing);
+
+/**
+ * Makes the same in the first of these that has all that is wanted, with processes: cgroup2 by
+ * whole names, version 1's hierarchy, cgroup2 by what may be short. Where none has processes it is
+ * the first that has all of the groups.
+ *
+ * @param controller  of version 1; receives that of the hierarchy, NULL: cgroup2.
+ * @param count       0: any group, and no patterns.
+ * @return as group_find_patterns(); -ENOENT: neither is mounted.
+ */
+int group_find_hierarchy(const struct hr_root *root, const char **controller,
+                         const char *const *wanted, size_t count, struct group_patterns *patterns,
+                         const char **missing);
 
 /** Says which cgroups there are where none matches, for the end of a message, safe to show:
  * " (in a there are: b, c)"; "" if they can't be listed. */

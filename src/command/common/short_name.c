@@ -187,10 +187,9 @@ static bool ends_with_part(const char *text, const char *parts, char between)
            (wanted == length || text[length - wanted - 1] == between);
 }
 
-/* An instance has "_" for slashes, which are not distinguished from those of a name. */
-static bool is_end(const char *parts, const char *group)
+static bool is_end(const char *parts, const char *group, enum name_kind kind)
 {
-    const char between = strchr(group, '/') != NULL ? '/' : '_';
+    const char between = kind == NAME_PATH ? '/' : '_';
     char wanted[SHORT_NAME_SIZE], name[PATH_MAX];
 
     shorten_text(parts, between, wanted, sizeof(wanted));
@@ -199,7 +198,7 @@ static bool is_end(const char *parts, const char *group)
 }
 
 /* "cri-containerd-748a7a914a7d.scope of pod 00000007"; a shortened instance may lack the pod. */
-static bool is_container(const char *text, const char *group)
+static bool is_container(const char *text, const char *group, enum name_kind kind)
 {
     static const char of_pod[] = " of pod ";
     const char *at = strstr(text, of_pod), *inside;
@@ -210,7 +209,7 @@ static bool is_container(const char *text, const char *group)
     snprintf(part, sizeof(part), "%.*s", (int)(at - text), text);
     shorten_text(group, '_', name, sizeof(name));
     const char *pod = find_pod(name, &inside), *wanted = at + strlen(of_pod);
-    return is_end(part, group) && strlen(wanted) == UUID_SHOWN &&
+    return is_end(part, group, kind) && strlen(wanted) == UUID_SHOWN &&
            (pod == NULL || begins_with(pod, wanted, UUID_SHOWN));
 }
 
@@ -236,7 +235,7 @@ static bool has_ends(const char *name, const char *head, size_t head_length, con
            strcmp(name + length - tail_length, tail) == 0;
 }
 
-static bool is_cut(const char *text, const char *group)
+static bool is_cut(const char *text, const char *group, enum name_kind kind)
 {
     size_t ellipsis;
     const char *at = find_ellipsis(text, &ellipsis);
@@ -244,7 +243,7 @@ static bool is_cut(const char *text, const char *group)
 
     if (at == NULL || strlen(text) >= SHORT_NAME_SIZE)
         return false;
-    short_name(group, strchr(group, '/') != NULL ? group : NULL, shown);
+    short_name(group, kind == NAME_PATH ? group : NULL, shown);
     if (has_ends(shown, text, (size_t)(at - text), at + ellipsis))
         return true;
     snprintf(shown, sizeof(shown), "%.*s", (int)(at - text), text);
@@ -254,7 +253,7 @@ static bool is_cut(const char *text, const char *group)
     return has_ends(name, head, strlen(head), tail);
 }
 
-bool short_name_means(const char *text, const char *group)
+bool short_name_means(const char *text, const char *group, enum name_kind kind)
 {
     char name[PATH_MAX], wanted[SHORT_NAME_SIZE];
 
@@ -262,6 +261,6 @@ bool short_name_means(const char *text, const char *group)
         return false;
     shorten_text(group, '_', name, sizeof(name));
     shorten_identifiers(text, wanted);
-    return strcmp(name, wanted) == 0 || is_end(text, group) || is_container(text, group) ||
-           is_cut(text, group);
+    return strcmp(name, wanted) == 0 || is_end(text, group, kind) ||
+           is_container(text, group, kind) || is_cut(text, group, kind);
 }

@@ -8,6 +8,12 @@
 
 #include <stdbool.h>
 
+/** What the name of a group is. */
+enum name_kind {
+    NAME_PATH,    /**< below the mount, with slashes between its parts */
+    NAME_INSTANCE /**< of a plugin, with "_" for slashes, which look like those of names */
+};
+
 /** Fits any: collectd's plugin instances have up to 127 bytes. */
 #define SHORT_NAME_SIZE 288
 
@@ -27,9 +33,8 @@ void short_name(const char *instance, const char *path, char text[SHORT_NAME_SIZ
  * ellipsis for what a narrow terminal had no room for; that of a container without its pod; or the
  * last parts of the path.
  *
- * @param group  a path below the mount, or a plugin instance, of which it isn't known where parts
- *               begin.
+ * @param kind  of `group`: of an instance it isn't known where parts begin.
  */
-bool short_name_means(const char *text, const char *group);
+bool short_name_means(const char *text, const char *group, enum name_kind kind);
 
 #endif

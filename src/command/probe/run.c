@@ -58,26 +58,20 @@ static int fail_to_find(const struct run *run)
     return fail(run, "there is no cgroup '%s'%s", run->request->group, others);
 }
 
+/* Memory is taken of what was named only, not of what that may be short for: where the group that
+ * is meant is gone, that would be another one. */
 static int find_patterns(struct run *run)
 {
     const char *wanted = run->request->group, *missing = wanted;
 
-    int status = group_find_patterns(run->root, NULL, &wanted, 1, &run->patterns, &missing);
-    if (status == -ENODEV || status == -ENOTUNIQ)
+    int status =
+        group_find_patterns(run->root, NULL, &wanted, 1, GROUP_WHOLE, &run->patterns, &missing);
+    if (status == -ENODEV)
         return fail_to_find(run);
     if (status == -ENOENT)
         return fail(run, "no cgroup2 hierarchy is mounted: mount one, such as by mount -t cgroup2 "
                          "none /sys/fs/cgroup");
     return status == 0 ? COMMAND_DONE : fail(run, "cgroups can't be listed: %s", strerror(-status));
-}
-
-/* Memory is taken of what was named only, not of what that may be short for: where the group that
- * is meant is gone, that would be another one. */
-static bool is_named(const struct run *run)
-{
-    const char *wanted = run->request->group;
-
-    return strcmp(run->patterns.list[0], wanted) == 0 || group_is_meant(wanted, run->group->path);
 }
 
 /* One with processes, and no other. */
@@ -98,7 +92,7 @@ static int find_group(struct run *run)
         return fail(run, "'%s' stands for %zu cgroups, and one can be probed: give its whole path",
                     run->request->group, count);
     run->group = hr_cgroup_set_next(run->set, NULL);
-    return is_named(run) ? COMMAND_DONE : fail_to_find(run);
+    return COMMAND_DONE;
 }
 
 static int open_all(struct run *run)

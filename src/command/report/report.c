@@ -177,12 +177,11 @@ static int report_failure(const char *title, int error, const char *socket)
 
 static int fail_by_choice(const char *title, const struct found *found)
 {
-    const struct group_patterns *meant = &found->meant;
     char names[512];
 
     if (found->chosen == -ENOTUNIQ) {
-        group_describe_list((const char *const *)meant->list, meant->count, names, sizeof(names));
-        fprintf(stderr, "%s: " GROUP_SEVERAL "\n", title, found->missing, names);
+        group_describe_several(found->missing, &found->meant, names, sizeof(names));
+        fprintf(stderr, "%s: %s\n", title, names);
     } else if (found->chosen == -ENODEV) {
         rooms_describe(&found->rooms, names, sizeof(names));
         fprintf(stderr, "%s: '%s' matches no group whose room collectd has (there are: %s)\n",

@@ -275,7 +275,7 @@ int rooms_choose(const struct rooms *rooms, char *const *wanted, size_t count,
     *meant = (struct group_patterns){.list = NULL};
     for (size_t i = 0; status == 0 && i < count; i++) {
         *missing = wanted[i];
-        status = group_choose(wanted[i], groups, rooms->count, meant);
+        status = group_choose(wanted[i], groups, rooms->count, NAME_INSTANCE, meant);
     }
     free(groups);
     return status;

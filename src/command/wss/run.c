@@ -343,7 +343,7 @@ static int find_cgroup(struct run *run)
 {
     const char *wanted = run->request->target.cgroup;
     struct group_patterns *found = &run->cgroups;
-    char names[256];
+    char names[512];
 
     run->measured = run->request->target;
     if (run->measured.scope != HR_WSS_CGROUP || wanted[0] == '\0' ||
@@ -354,8 +354,8 @@ static int find_cgroup(struct run *run)
         run->measured.cgroup = found->list[0];
     if (found->count <= 1)
         return COMMAND_DONE;
-    group_describe_list((const char *const *)found->list, found->count, names, sizeof(names));
-    print_error(run, GROUP_SEVERAL, wanted, names);
+    group_describe_several(wanted, found, names, sizeof(names));
+    print_error(run, "%s", names);
     return COMMAND_FAILED;
 }
 
