@@ -890,11 +890,13 @@ find_failed() {
     esac
 }
 
-# find_least: sets least to the alarm's least severity so far.
+# find_least: sets least to the alarm's least severity so far, also of the time in which another one covered it.
 find_least() {
     least=$(find_known least)
-    [ "$severity" != WARNING ] || least=WARNING
-    [ "$severity:$known" != FAILURE:OKAY ] || least=FAILURE
+    case $severity:$known in
+        WARNING:*) least=WARNING ;;
+        FAILURE:OKAY) was_covered && [ -n "$least" ] || least=FAILURE ;;
+    esac
 }
 
 # remember_alarm: when it began, what it is about, where, on which side of its range the value is, its least severity, when
@@ -909,14 +911,15 @@ remember_alarm() {
         "${burst:+burst $burst}" "${single:+single $single}" "${end:+end $end}"
 }
 
-# remember_covered [waiting]: and its severity, as it takes the place of that which covers it, if that ends before it does. Room
-# doesn't: the sums that it is of go on for some minutes.
+# remember_covered [waiting]: and its severity, and the least, as it takes the place of that which covers it, if that ends
+# before it does. Room doesn't: the sums that it is of go on for some minutes.
 remember_covered() {
     find_beginning
     if [ "$plugin" = headroom ]; then
         remember OKAY "$begun" "${1:-silent} $about"
     else
-        remember OKAY "$begun" "covered $about" "$severity $kind" "series $series"
+        find_least
+        remember OKAY "$begun" "covered $about" "$severity $kind" "series $series" "${least:+least $least}"
     fi
 }
 
@@ -986,7 +989,7 @@ take_place() {
     { read -r _ its_time its_daemon && read -r its_beginning && read -r _ && read -r its_severity its_kind; } <"$1" || return 1
     {
         printf '%s\n' "$its_severity $its_time $its_daemon" "$its_beginning" "${its_kind:-threshold} $about"
-        sed -n '/^series /p' -- "$1"
+        sed -n '4,$ { /^series /p; /^least /p; }' -- "$1"
         sed -n '4,$ { /^place /p; /^burst /p; /^single /p; }' -- "$record"
     } >"$1.new" && mv -f "$1.new" "$1" && take_turn || return 1
     for each in later outer; do
@@ -1187,15 +1190,16 @@ was_mentioned() {
     grep -lxF -e "trigger $about" -e "threshold $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
         its_list=$turns.${each##*/}.later
         { read -r its_severity _ <"$each" && [ "$its_severity" != OKAY ]; } || continue
+        [ ! -e "${its_list%later}outer" ] || continue       # it was left out
         [ -e "$its_list" ] && [ "$(sed -n 1p "$its_list" | cut -f 6)" != again ] || echo yes
     done | grep -q yes
 }
 
 # find_burst: sets burst, for an alarm, and turn to when it is mailed: now, later, or never, as its end wasn't, either; and
-# mentioned to "again" if a mail has had it. The first FAILURE is mailed now.
+# mentioned to "again" if a mail has had it, and it is a FAILURE now. The first FAILURE is mailed now.
 find_burst() {
     mentioned=""
-    ! was_mentioned || mentioned=again
+    [ "$severity" != FAILURE ] || ! was_mentioned || mentioned=again
     before=$(find_known burst) burst="$host $resource $time" worst=$severity turn=now
     if read -r last worst_yet last_burst 2>/dev/null <"$turns.burst"; then
         apart=$((${time%.*} - ${last%.*}))
@@ -1263,7 +1267,8 @@ describe_list() {
     if [ "$again" -eq 0 ]; then
         summary="$waiting for $what"
     elif [ "$fresh" -eq 0 ]; then
-        summary="$again of these cgroups wait for $what even more now"
+        summary="$again cgroups wait for $what even more now"
+        [ "$again" -ne 1 ] || summary="1 cgroup waits for $what even more now"
     else
         summary="$waiting for $what, and $again of those before even more now"
     fi
