@@ -37,6 +37,7 @@ void fill_table(struct table *table)
         row->group = strdup(groups[i].group);
         for (int column = 0; column < COLUMN_MAX; column++)
             row->values[column] = NAN;
+        row->cpu_count = NAN;
         row->values[column_of_key("cpu_some")] = groups[i].cpu;
         row->values[column_of_key("memory_some")] = groups[i].memory;
         row->values[column_of_key("io_some")] = groups[i].io;

@@ -211,6 +211,16 @@ void memory_fill(struct memory_reader *reader, struct table *table)
     }
 }
 
+bool memory_is_of(const struct memory_reader *reader, const char *host)
+{
+    return host_is(host, reader->host);
+}
+
+bool memory_lacks_group(const struct memory_reader *reader, const char *path)
+{
+    return !reader->by_perf_event && hr_cgroup_find(reader->root, path) == -ENOENT;
+}
+
 const char *memory_find_path(const struct memory_reader *reader, const char *host,
                              const char *instance)
 {

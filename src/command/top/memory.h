@@ -34,6 +34,13 @@ void memory_close(struct memory_reader *reader);
  */
 void memory_fill(struct memory_reader *reader, struct table *table);
 
+/** @return whether a host of collectd is this machine. */
+bool memory_is_of(const struct memory_reader *reader, const char *host);
+
+/** @return whether it is known that there is no such cgroup on this machine any more.
+ * @param path  one that memory_find_path() has returned. */
+bool memory_lacks_group(const struct memory_reader *reader, const char *path);
+
 /** @return the path of the group with processes that has this name in series by it; NULL: it isn't
  * known. Valid until the next memory_fill(). */
 const char *memory_find_path(const struct memory_reader *reader, const char *host,

@@ -191,6 +191,7 @@ static void draw_header(const struct screen *screen, int width, const struct scr
     localtime_r(&seconds, &local);
     strftime(clock, sizeof(clock), "%H:%M:%S", &local);
     const struct table *table = view->table;
+    const size_t count = table_count_groups(table);
     const char *host = table->count == 0      ? ""
                        : table->several_hosts ? "several hosts"
                                               : table->rows[0].host;
@@ -199,8 +200,8 @@ static void draw_header(const struct screen *screen, int width, const struct scr
     if (view->problem[0] != '\0')
         snprintf(right, sizeof(right), "%s", clock);
     else
-        snprintf(right, sizeof(right), "%zu group%s  by %s  %s", table->count,
-                 table->count == 1 ? "" : "s", view->sort->name, clock);
+        snprintf(right, sizeof(right), "%zu group%s  by %s  %s", count, count == 1 ? "" : "s",
+                 view->sort->name, clock);
     int right_width = (int)strlen(right);
     int room = width - right_width - 2;
     bool both = room >= 8;

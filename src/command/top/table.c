@@ -26,12 +26,21 @@ int identifier_column(const struct identifier *parts)
     return -ENOENT;
 }
 
-/* A series that a column shows. */
+/* A series that a column shows, or of how many CPUs a machine has. */
 struct series {
     char *text;
     struct identifier parts; /* pieces of `text` */
-    int column;
+    int column;              /* -ENOENT: none */
 };
+
+/* The machine's counter of CPU time runs on each of its CPUs all the time. */
+#define NS_PER_CPU 1e9
+
+static bool is_cpu_count(const struct identifier *parts)
+{
+    return piece_is(&parts->plugin, "cgroup_perf") && piece_is(&parts->instance, SYSTEM_GROUP) &&
+           piece_is(&parts->type, "perf") && piece_is(&parts->type_instance, "task-clock");
+}
 
 struct series_list {
     struct series *entries;
@@ -52,7 +61,8 @@ static int collect_series(void *context, const char *text)
     struct series_list *list = context;
     struct identifier parts;
     int status = list->known != NULL ? known_series_add(list->known, text) : 0;
-    if (status != 0 || identifier_parse(text, &parts) != 0 || identifier_column(&parts) < 0)
+    if (status != 0 || identifier_parse(text, &parts) != 0 ||
+        (identifier_column(&parts) < 0 && !is_cpu_count(&parts)))
         return status;
     if (HR_ARRAY_RESERVE(list->entries, list->capacity, list->count + 1) != 0)
         return -ENOMEM;
@@ -98,6 +108,7 @@ static int append_row(struct table *table, const struct series *series)
     table->count++;
     for (size_t i = 0; i < COLUMN_MAX; i++)
         row->values[i] = NAN;
+    row->cpu_count = NAN;
     if (row->host == NULL || row->group == NULL)
         return -ENOMEM;
     if (strcmp(row->host, table->rows[0].host) != 0)
@@ -115,8 +126,11 @@ static int build_rows(const struct series_list *list, const double *values, stru
             if (status != 0)
                 return status;
         }
-        table->rows[table->count - 1].values[series->column] =
-            values[i] / columns[series->column].divisor;
+        struct row *row = &table->rows[table->count - 1];
+        if (series->column < 0)
+            row->cpu_count = values[i] / NS_PER_CPU;
+        else
+            row->values[series->column] = values[i] / columns[series->column].divisor;
     }
     return 0;
 }
@@ -195,6 +209,8 @@ int table_shorten_names(struct table *table, const struct memory_reader *memory)
         struct row *row = rows[i] = &table->rows[i];
         const char *path = memory != NULL ? memory_find_path(memory, row->host, row->group) : NULL;
         short_name(row->group, path, name);
+        if (path != NULL && row->path == NULL && (row->path = strdup(path)) == NULL)
+            status = -ENOMEM;
         if (strcmp(name, row->group) != 0 && (row->short_group = strdup(name)) == NULL)
             status = -ENOMEM;
     }
@@ -212,6 +228,7 @@ void table_free(struct table *table)
         free(table->rows[i].host);
         free(table->rows[i].group);
         free(table->rows[i].short_group);
+        free(table->rows[i].path);
     }
     free(table->rows);
     *table = (struct table){0};
@@ -296,6 +313,8 @@ static int compare_rows(const void *first, const void *second, void *key)
         return row_is_system(a) ? -1 : 1;
     int order = compare_by_key(a, b, key);
     if (order == 0)
+        order = a->is_others - b->is_others;
+    if (order == 0)
         order = strcmp(a->group, b->group);
     return order != 0 ? order : strcmp(a->host, b->host);
 }
@@ -309,7 +328,26 @@ void table_sort(struct table *table, const struct sort_key *key)
 
 bool row_is_of_group(const struct row *row)
 {
-    return !row_is_system(row) && isnan(row->values[column_find("processes")]);
+    return !row_is_system(row) && !row->is_others && isnan(row->values[column_find("processes")]);
+}
+
+/* See headroom/instance.h. */
+static bool name_lies_within(const char *inner, const char *outer)
+{
+    const size_t length = strlen(outer), head = strcspn(inner, "~");
+    if (inner[head] == '~' && length > head)
+        return strchr(outer, '~') == NULL && strncmp(inner, outer, head) == 0;
+    return strncmp(inner, outer, length) == 0 && inner[length] == '_';
+}
+
+bool row_lies_within(const struct row *inner, const struct row *outer)
+{
+    if (strcmp(inner->host, outer->host) != 0)
+        return false;
+    if (inner->path == NULL || outer->path == NULL)
+        return name_lies_within(inner->group, outer->group);
+    const size_t length = strlen(outer->path);
+    return strncmp(inner->path, outer->path, length) == 0 && inner->path[length] == '/';
 }
 
 bool table_lacks_groups(const struct table *table)
@@ -322,6 +360,15 @@ bool table_lacks_groups(const struct table *table)
         has_system |= row_is_system(&table->rows[i]);
     }
     return has_system;
+}
+
+size_t table_count_groups(const struct table *table)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < table->count; i++)
+        count += !table->rows[i].is_others;
+    return count;
 }
 
 void table_present(const struct table *table, bool present[COLUMN_MAX])

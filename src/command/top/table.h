@@ -32,7 +32,10 @@ struct row {
     char *host;
     char *group;               /**< the plugin instance; SYSTEM_GROUP is the whole machine */
     char *short_group;         /**< for people, see table_shorten_names(); NULL: the same */
+    char *path;                /**< of a group of this machine, as it; NULL: not known */
     double values[COLUMN_MAX]; /**< by index into columns, in their units; NaN: there is none */
+    double cpu_count;          /**< of a machine; NaN: not known */
+    bool is_others;            /**< it stands for tasks of no group, see table_add_others() */
     bool takes_most;           /**< of the CPUs that groups wait for, see table_mark_takers() */
 };
 
@@ -59,7 +62,8 @@ struct table {
 int table_fetch(struct client *client, struct known_series *known, struct table *table);
 
 /**
- * Finds the short names of groups, see common/short_name.h, where these are distinct.
+ * Finds the paths of groups, and their short names, see common/short_name.h, where these are
+ * distinct.
  *
  * @param memory  knows the paths of this machine's groups, see memory_fill(); NULL: none.
  * @return 0 or -ENOMEM.
@@ -70,7 +74,8 @@ int table_shorten_names(struct table *table, const struct memory_reader *memory)
 void table_free(struct table *table);
 
 /**
- * Sorts: the systems first, then the highest value; absent ones last; equal ones by group and host.
+ * Sorts: the systems first, then the highest value; absent ones last; equal ones by group and host,
+ * but tasks of no group after groups.
  *
  * The key "pressure" is the highest "full", in whole percent, then the highest "some".
  * A group that takes a CPU from another waits, too, as it would take more; but some of its tasks
@@ -86,12 +91,20 @@ enum severity row_severity(const struct row *row, size_t column);
 /** @return whether the row stands for a whole machine. */
 bool row_is_system(const struct row *row);
 
-/** @return whether the row stands for a cgroup, rather than a machine, or processes by their name.
- */
+/** @return whether the row stands for a cgroup, rather than a machine, tasks of none, or processes
+ * by their name. */
 bool row_is_of_group(const struct row *row);
+
+/** @return whether a group lies within another one of its host: by their paths, where both are
+ * known, else by their names, of which "_" may be a slash. A shortened name may lie within any that
+ * begins like it. */
+bool row_lies_within(const struct row *inner, const struct row *outer);
 
 /** @return whether there are whole machines and no groups, as when no pattern matches one. */
 bool table_lacks_groups(const struct table *table);
+
+/** @return how many rows there are, but for those of tasks of no group. */
+size_t table_count_groups(const struct table *table);
 
 /** Finds out which columns have a value in any row; of what is drawn beside a column, that one,
  * too. */

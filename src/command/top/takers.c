@@ -39,23 +39,13 @@ static bool may_take(const struct view *view, const struct row *row, bool full)
            (full || waits_for_cpus(view, row));
 }
 
-/* Names are paths with underscores for slashes. A shortened one, see headroom/instance.h, may lie
- * within any that begins like it. */
-static bool lies_within(const char *inner, const char *outer)
-{
-    const size_t length = strlen(outer), head = strcspn(inner, "~");
-    if (inner[head] == '~' && length > head)
-        return strchr(outer, '~') == NULL && strncmp(inner, outer, head) == 0;
-    return strncmp(inner, outer, length) == 0 && inner[length] == '_';
-}
-
 /* Whether a row that may take CPUs lies within this one, and has at least half of its use. */
 static bool has_inner_taker(const struct view *view, const struct row *outer, bool full)
 {
     for (size_t i = 0; i < view->table->count; i++) {
         const struct row *row = &view->table->rows[i];
-        if (strcmp(row->host, outer->host) == 0 && lies_within(row->group, outer->group) &&
-            may_take(view, row, full) && row->values[view->uses] >= outer->values[view->uses] / 2)
+        if (row_lies_within(row, outer) && may_take(view, row, full) &&
+            row->values[view->uses] >= outer->values[view->uses] / 2)
             return true;
     }
     return false;
@@ -68,8 +58,8 @@ static const struct row *find_worst_victim(const struct view *view, const struct
     for (size_t i = 0; i < view->table->count; i++) {
         const struct row *row = &view->table->rows[i];
         if (strcmp(row->host, taker->host) == 0 && !row_is_system(row) &&
-            !isnan(row->values[view->suffers]) && !lies_within(row->group, taker->group) &&
-            !lies_within(taker->group, row->group) &&
+            !isnan(row->values[view->suffers]) && !row_lies_within(row, taker) &&
+            !row_lies_within(taker, row) &&
             (worst == NULL || row->values[view->suffers] > worst->values[view->suffers]))
             worst = row;
     }

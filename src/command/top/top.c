@@ -23,6 +23,7 @@
 #include "top/columns.h"
 #include "top/memory.h"
 #include "top/options.h"
+#include "top/others.h"
 #include "top/patterns.h"
 #include "top/print.h"
 #include "top/screen.h"
@@ -116,6 +117,13 @@ static void draw_screen(struct top *top)
     screen_draw(top->screen, &view);
 }
 
+/* A reader sees a table, and programs what collectd has. */
+static bool has_reader(const struct top *top)
+{
+    return top->screen != NULL ||
+           (top->options.once && !top->options.json && isatty(STDOUT_FILENO));
+}
+
 /* Returns 0, or the negative errno of writing. */
 static int show_table(struct top *top)
 {
@@ -126,9 +134,8 @@ static int show_table(struct top *top)
     const struct alert_list *alerts = read_alerts(top);
     if (top->options.json)
         return print_json(stdout, &top->table, alerts);
-    return top->options.once && isatty(STDOUT_FILENO)
-               ? print_readable(stdout, &top->table, alerts, output_width(80))
-               : print_lines(stdout, &top->table, alerts);
+    return has_reader(top) ? print_readable(stdout, &top->table, alerts, output_width(80))
+                           : print_lines(stdout, &top->table, alerts);
 }
 
 /* The plugins that the columns come from, each once: "psi", "psi or wss". */
@@ -338,6 +345,9 @@ static int fetch_table(struct top *top)
     if (status != 0)
         return status;
     table_mark_takers(&top->table);
+    status = has_reader(top) ? table_add_others(&top->table, top->memory) : 0;
+    if (status != 0)
+        return status;
     table_sort(&top->table, &top->options.sort);
     return has_values(&top->table) ? 0 : -ENODATA;
 }
