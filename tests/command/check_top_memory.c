@@ -246,6 +246,66 @@ START_TEST(an_alert_keeps_its_pod)
 }
 END_TEST
 
+static void expect_last_texts(struct alerts *alerts, const char *expected)
+{
+    char text[ALERT_TEXT_SIZE], all[4096] = "";
+    size_t used = 0;
+
+    ck_assert_int_eq(alerts_read(alerts, NULL, reader), 0);
+    const struct alert_list *list = alerts_found(alerts);
+    for (size_t i = list->count - list->fresh; i < list->count; i++) {
+        alert_text(&list->entries[i], false, text);
+        used += (size_t)snprintf(all + used, sizeof(all) - used, "%s\n", text);
+    }
+    ck_assert_str_eq(all, expected);
+}
+
+static void append_line(const char *severity, const char *group, const char *message)
+{
+    char log[512];
+
+    snprintf(log, sizeof(log), "%s/log", tree_path(tree));
+    FILE *file = fopen(log, "a");
+    fprintf(file,
+            "Notification: severity = %s, host = web1, plugin = psi, plugin_instance = %s, type = "
+            "percent, type_instance = cpu-full, message = %s\n",
+            severity, group, message);
+    fclose(file);
+}
+
+#define CURRENTLY                                                                                  \
+    "Host web1, plugin psi (instance x) type percent (instance cpu-full): Data source \"value\" "  \
+    "is currently 54.0. That is above the warning threshold of 40.0."
+
+/* Whether its end says that it is gone, by what it was when its alarm began. */
+START_TEST(an_alert_knows_that_its_group_is_gone)
+{
+    static const char *const groups[] = {"a", "b", "c"}; /* of which b stays, and c never was */
+    static const char unwatched[] = "cpu-full: no longer watched: no value has come for 21 s";
+    struct table table = {.count = 0};
+    struct alerts *alerts;
+    char log[512];
+
+    add_group("a", "1\n", "max\n");
+    add_group("b", "1\n", "max\n");
+    for (int i = 0; i < 3; i++)
+        append_line("WARNING", groups[i], CURRENTLY);
+    snprintf(log, sizeof(log), "%s/log", tree_path(tree));
+    ck_assert_int_eq(alerts_open(log, &alerts), 0);
+    memory_fill(reader, &table);
+    ck_assert_int_eq(alerts_read(alerts, NULL, reader), 0);
+    tree_remove_group(tree, "a");
+    memory_fill(reader, &table);
+    for (int i = 0; i < 3; i++)
+        append_line("OKAY", groups[i], unwatched);
+    expect_last_texts(alerts,
+                      "a is no longer watched: no value has come for 21 s, it is gone\n"
+                      "b is no longer watched: no value has come for 21 s, it may be gone\n"
+                      "c is no longer watched: no value has come for 21 s, it may be gone\n");
+    alerts_close(alerts);
+}
+END_TEST
+
 static void describe(const char *host, char *text, size_t size)
 {
     struct row row = {.host = (char *)host, .group = "system"};
@@ -285,6 +345,7 @@ int main(void)
     tcase_add_test(tests, version_1_alone);
     tcase_add_test(tests, finds_the_pod_of_a_long_name);
     tcase_add_test(tests, an_alert_keeps_its_pod);
+    tcase_add_test(tests, an_alert_knows_that_its_group_is_gone);
     tcase_add_test(tests, describes_which_groups_there_are);
     return run_suite("memory", tests);
 }

@@ -376,7 +376,9 @@ void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_
     if (reason != NULL) {
         write_place(out, alert);
         fprintf(out, " is no longer watched: %s%s", reason,
-                is_of_group(alert) ? ", it may be gone" : "");
+                !is_of_group(alert) ? ""
+                : alert->is_gone    ? ", it is gone"
+                                    : ", it may be gone");
     } else if (alert_is_by_threshold(alert)) {
         write_threshold(out, alert);
     } else if (is_trigger(alert, &trigger)) {

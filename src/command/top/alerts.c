@@ -144,8 +144,8 @@ int alert_parse(const char *line, size_t length, struct alert *alert)
     copy_piece(&fields[TYPE], alert->type, sizeof(alert->type));
     copy_piece(&fields[TYPE_INSTANCE], alert->type_instance, sizeof(alert->type_instance));
     copy_piece(&fields[MESSAGE], alert->message, sizeof(alert->message));
-    alert->place[0] = '\0';
-    alert->lasts = alert->is_unwatched = false;
+    alert->place[0] = alert->path[0] = '\0';
+    alert->lasts = alert->is_unwatched = alert->is_gone = false;
     return 0;
 }
 
@@ -448,14 +448,40 @@ static void find_unwatched(struct alerts *alerts)
 }
 
 /* By then the group may be gone, as with an alert of a log that is read for the first time. */
+static void find_place(struct alert *alert, const struct memory_reader *memory)
+{
+    const char *path = memory_find_path(memory, alert->host, alert->instance);
+
+    if (path == NULL)
+        return;
+    short_name(alert->instance, path, alert->place);
+    /* A part of it would be another group's. */
+    if (strlen(path) < sizeof(alert->path))
+        strcpy(alert->path, path);
+}
+
+/* As an earlier one has it, when the group was there. */
+static void take_place(const struct alert_list *list, struct alert *alert)
+{
+    for (const struct alert *earlier = alert; earlier-- > list->entries;)
+        if (earlier->place[0] != '\0' && strcmp(earlier->instance, alert->instance) == 0 &&
+            strcmp(earlier->host, alert->host) == 0) {
+            strcpy(alert->place, earlier->place);
+            strcpy(alert->path, earlier->path);
+            return;
+        }
+}
+
 static void find_places(struct alert_list *list, const struct memory_reader *memory)
 {
     for (size_t i = 0; i < list->count && memory != NULL; i++) {
         struct alert *alert = &list->entries[i];
-        const char *path =
-            alert->place[0] == '\0' ? memory_find_path(memory, alert->host, alert->instance) : NULL;
-        if (path != NULL)
-            short_name(alert->instance, path, alert->place);
+        if (alert->place[0] == '\0')
+            find_place(alert, memory);
+        if (alert->place[0] == '\0')
+            take_place(list, alert);
+        if (alert->severity == ALERT_OKAY && alert->path[0] != '\0' && !alert->is_gone)
+            alert->is_gone = memory_lacks_group(memory, alert->path);
     }
 }
 

@@ -33,6 +33,8 @@ struct alert {
     char type[64];
     char instance[128];          /**< the plugin instance: the group */
     char place[SHORT_NAME_SIZE]; /**< of the group, by its path, see alerts_read(); "": not known */
+    char path[512];              /**< of the group, by which it has that; "": not known */
+    bool is_gone;                /**< it has been seen that there is no such cgroup any more */
     char type_instance[128];
     char message[512]; /**< collectd's have up to 255 bytes */
     bool lasts;        /**< it has begun an alarm that hasn't ended, see alerts_found() */
