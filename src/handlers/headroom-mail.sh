@@ -425,7 +425,7 @@ describe_user() {
     esac
     cpus=$(getconf _NPROCESSORS_ONLN 2>/dev/null)
     cpus="${cpus:+of $cpus }CPUs"
-    next=$user
+    next=$(printf '%s\n' "$user" | shorten_paths)
     if [ "$part" = little ]; then
         next=""
     elif [ "$user" = "$place" ]; then
@@ -439,7 +439,7 @@ describe_user() {
     elif [ "$next" = itself ]; then
         more="$more${newline}of all cgroups it uses the most CPU time itself: $used $cpus"
     elif [ -n "$next" ]; then
-        more="$more${newline}the most CPU time is used by $user: $used $cpus"
+        more="$more${newline}the most CPU time is used by $next: $used $cpus"
     fi
 }
 
