@@ -17,7 +17,7 @@ static struct hr_blame_cell cells[4096];
 static struct hr_blame_matrix matrix;
 static struct watched_name names[512];
 static struct watched watched;
-static char paths[512][80], text[256 * 1024];
+static char paths[512][256], text[256 * 1024];
 
 static void clear(void)
 {
@@ -193,6 +193,28 @@ START_TEST(tells_groups_from_other_takers)
 }
 END_TEST
 
+#define POD                                                                                        \
+    "kubepods.slice/kubepods-burstable.slice/"                                                     \
+    "kubepods-burstable-pod00000007_1111_2222_3333_444444444444.slice"
+#define ID "0123456789abcdef0123456789abcdef01234567890123308963"
+
+/* As headroom top has it; but the path where two would have the same. */
+START_TEST(a_container_has_its_short_name)
+{
+    add(POD "/cri-containerd-748a7a914a7d" ID ".scope", HR_BLAME_GROUP, "culprit", 5 * MS);
+    print(120, false);
+    ck_assert_str_eq(text, "WAITING (ms)                                      IN ALL culprit\n"
+                           "cri-containerd-748a7a914a7d.scope of pod 00000007    5.0     5.0\n");
+    clear();
+    add("user.slice/user-1000.slice/user@1000.service/app.scope", HR_BLAME_ITSELF, NULL, 5 * MS);
+    print(120, false);
+    ck_assert_ptr_nonnull(strstr(text, "\nuser.slice/.../app.scope "));
+    group("user.slice/user-1001.slice/user@1001.service/app.scope");
+    print(120, false);
+    ck_assert_ptr_nonnull(strstr(text, "\nuser.slice/user-1000.sl"));
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("all");
@@ -204,5 +226,6 @@ int main(void)
     tcase_add_test(tests, leaves_out_what_is_nothing);
     tcase_add_test(tests, explains_what_is_asked_at_first);
     tcase_add_test(tests, tells_groups_from_other_takers);
+    tcase_add_test(tests, a_container_has_its_short_name);
     return run_suite("blame_table", tests);
 }

@@ -3,6 +3,7 @@
  * command/check_command_group.c - which groups a user means, by paths and by names in series.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "common/group.h"
 #include "common/short_name.h"
@@ -114,6 +115,66 @@ START_TEST(a_path_has_short_names)
     ck_assert_msg(short_name_means(short_paths[_i].text, short_paths[_i].group, NAME_PATH) ==
                       short_paths[_i].is_short,
                   "'%s' and %s", short_paths[_i].text, short_paths[_i].group);
+}
+END_TEST
+
+static const struct {
+    const char *path, *name;
+} shortened[] = {
+    {"a/b_c", "a/b_c"},
+    {CRI, "cri-containerd-748a7a914a7d.scope of pod 00000007"},
+    {POD, "kubepods-burstable-pod00000007.slice"},
+    {"system.slice/docker-" ID ".scope", "system.slice/docker-748a7a914a7d.scope"},
+    {APP, "user.slice/.../app-x.scope"},
+    {"a.slice/a-name-that-is-quite-long-for-a-cgroup.service",
+     "a.slice/a-name-that-is-quite-long-for-a-cgroup.service"},
+};
+
+START_TEST(a_path_is_shortened)
+{
+    char name[SHORT_NAME_SIZE];
+
+    short_path(shortened[_i].path, name);
+    ck_assert_str_eq(name, shortened[_i].name);
+}
+END_TEST
+
+START_TEST(names_that_are_the_same_are_not_short)
+{
+    static const struct short_name_of groups[] = {
+        {"h", CUT, CRI},
+        {"h", "a", NULL},
+        {"h", "user.slice_user-1000.slice_user@1000.service_app.slice_app.scope", NULL},
+        {"h", "user.slice_user-1001.slice_user@1001.service_app.slice_app.scope", NULL},
+        {"i", "user.slice_user-1001.slice_user@1001.service_app.slice_app.scope", NULL},
+    };
+    char *names[5];
+
+    ck_assert_int_eq(short_names_find(groups, 5, names), 0);
+    ck_assert_pstr_eq(names[0], "cri-containerd-748a7a914a7d.scope of pod 00000007");
+    ck_assert_ptr_null(names[1]);
+    ck_assert_ptr_null(names[2]);
+    ck_assert_ptr_null(names[3]);
+    ck_assert_pstr_eq(names[4], "user.slice/.../app.scope");
+    free(names[0]);
+    free(names[4]);
+}
+END_TEST
+
+START_TEST(names_in_series_have_paths)
+{
+    static const char *const names[] = {"a_b", "none", "x.slice_web.service", "c_d"};
+    char *paths[4] = {NULL};
+
+    tree_add_group(tree, "c/d", true);
+    tree_add_group(tree, "c_d", true);
+    ck_assert_int_eq(group_find_paths(root, names, 4, paths), 0);
+    ck_assert_pstr_eq(paths[0], "a/b");
+    ck_assert_ptr_null(paths[1]);
+    ck_assert_pstr_eq(paths[2], "x.slice/web.service");
+    ck_assert_ptr_null(paths[3]); /* of two */
+    free(paths[0]);
+    free(paths[2]);
 }
 END_TEST
 
@@ -326,6 +387,9 @@ int main(void)
     tcase_add_test(tcase, a_name_becomes_the_paths_of_its_cgroups);
     tcase_add_loop_test(tcase, a_path_has_short_names, 0,
                         sizeof(short_paths) / sizeof(short_paths[0]));
+    tcase_add_loop_test(tcase, a_path_is_shortened, 0, sizeof(shortened) / sizeof(shortened[0]));
+    tcase_add_test(tcase, names_that_are_the_same_are_not_short);
+    tcase_add_test(tcase, names_in_series_have_paths);
     tcase_add_loop_test(tcase, an_instance_has_short_names, 0,
                         sizeof(short_instances) / sizeof(short_instances[0]));
     tcase_add_test(tcase, the_only_one_of_a_short_name_is_chosen);

@@ -5,14 +5,17 @@
  */
 #include <check.h>
 #include <locale.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <time.h>
 
 #include "configured/used_features.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
+#include "headroom/instance.h"
 #include "headroom/room_history.h"
 #include "headroom/root.h"
 #include "headroom/state_file.h"
@@ -52,7 +55,7 @@ enum { SYSTEM, P, A, B, BATCH, ROW_COUNT };
 static struct room_row rows[ROW_COUNT];
 static struct room_cause causes[] = {
     {"memory", "limit", 12.4}, {"cpu", "neighbours", 3}, {"cpu", "itself", 0.4}};
-static const struct rooms rooms = {.rows = rows, .count = ROW_COUNT};
+static struct rooms rooms = {.rows = rows, .count = ROW_COUNT};
 
 static void set_row(int row, const char *name, double memory_pct, double need_mib, double limit_mib)
 {
@@ -394,6 +397,31 @@ START_TEST(a_long_name)
 }
 END_TEST
 
+#define POD                                                                                        \
+    "kubepods.slice/kubepods-burstable.slice/"                                                     \
+    "kubepods-burstable-pod00000007_1111_2222_3333_444444444444.slice"
+#define CONTAINER                                                                                  \
+    POD "/cri-containerd-748a7a914a7d0123456789abcdef0123456789abcdef01234567890123308963.scope"
+
+START_TEST(a_container)
+{
+    static char name[HR_INSTANCE_SIZE], own[HOST_NAME_MAX + 1];
+
+    ck_assert_int_eq(gethostname(own, sizeof(own) - 1), 0);
+    rows[B].host = own;
+    hr_instance_make(CONTAINER, CONTAINER, false, name);
+    rows[B].group = name;
+    room_tree_add_group(tree, CONTAINER);
+    ck_assert_int_eq(rooms_shorten_names(&rooms, root), 0);
+    ck_assert_str_eq(room_name(&rows[B]), "cri-containerd-748a7a914a7d.scope of pod 00000007");
+    ck_assert_str_eq(room_name(&rows[A]), rows[A].group);
+    read_group(B);
+    assert_says(B, "\ncgroup   kubepods.slice_kubepods-burstabl~"); /* not selected */
+    for (size_t i = 0; i < rooms.count; i++)
+        free(rows[i].short_group);
+}
+END_TEST
+
 /* --- Advice ------------------------------------------------------------------------------- */
 
 static const struct {
@@ -473,6 +501,7 @@ int main(void)
     tcase_add_test(tests, one_that_an_instance_names);
     tcase_add_test(tests, one_that_is_not_here);
     tcase_add_test(tests, a_long_name);
+    tcase_add_test(tests, a_container);
     tcase_add_loop_test(tests, advises_on_what_is_known, 0, sizeof(advices) / sizeof(*advices));
     tcase_add_test(tests, no_advice_while_it_grows);
     tcase_add_test(tests, what_it_needed_before_counts);

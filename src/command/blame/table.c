@@ -8,10 +8,11 @@
 #include "blame/report.h"
 #include "common/grid.h"
 #include "common/output.h"
+#include "common/short_name.h"
 #include "headroom/array.h"
 #include "headroom/clock.h"
 
-#define GROUP_WIDTH  40 /* of the first column, at most */
+#define GROUP_WIDTH  50 /* of the first column, at most: a container with its pod has room */
 #define GROUP_LEAST  16
 #define GROUP_PART   0.3 /* of a terminal that lacks room */
 #define TAKER_WIDTH  20  /* of titles of the others */
@@ -148,17 +149,42 @@ static void set_titles(struct matrix *matrix)
         const bool group = taker->kind == HR_BLAME_GROUP;
         const char *title = group ? taker->path : hr_blame_taker_name(taker->kind);
         const char *slash = group ? slash_before(title) : "";
-        if (group && slash[0] == '\0' && !is_ambiguous(matrix, taker))
-            title = leaf_of(title);
+        char leaf[SHORT_NAME_SIZE];
+        if (group && slash[0] == '\0' && !is_ambiguous(matrix, taker)) {
+            short_path(leaf_of(title), leaf);
+            title = leaf;
+        }
         strcpy(taker->title, slash);
         label_fit(title, TAKER_WIDTH - (int)strlen(slash), matrix->report->charset,
                   taker->title + strlen(slash), sizeof(taker->title) - strlen(slash));
     }
 }
 
+/* Whether another group has that name for short. */
+static bool is_shared(const struct watched *watched, const char *path, const char *name)
+{
+    char other[SHORT_NAME_SIZE];
+
+    for (size_t i = 0; i < watched->name_count; i++) {
+        if (strcmp(watched->names[i].path, path) == 0)
+            continue;
+        short_path(watched->names[i].path, other);
+        if (strcmp(other, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void name_group(const struct blame_report *report, uint64_t id, int width, char label[256])
 {
-    label_fit(watched_path(report->watched, id), width, report->charset, label, 256);
+    const char *path = watched_path(report->watched, id);
+    char name[SHORT_NAME_SIZE];
+
+    short_path(path, name);
+    if (strcmp(name, path) != 0 && is_shared(report->watched, path, name))
+        label_fit(path, width, report->charset, label, 256);
+    else
+        label_fit(name, width, report->charset, label, 256);
 }
 
 static void name_waiter(const struct matrix *matrix, size_t row, char label[256])

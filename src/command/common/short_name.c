@@ -5,9 +5,11 @@
  */
 #include "common/short_name.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "headroom/instance.h"
@@ -169,6 +171,77 @@ void short_name(const char *instance, const char *path, char text[SHORT_NAME_SIZ
         strcpy(text, name);
     else
         write_ends(name, leaf, text);
+}
+
+void short_path(const char *path, char text[SHORT_NAME_SIZE])
+{
+    char name[PATH_MAX];
+
+    if (write_container_of_path(path, text))
+        return;
+    shorten_text(path, '/', name, sizeof(name));
+    const char *first = strchr(name, '/'), *last = strrchr(name, '/');
+    if (strlen(name) <= LONGEST || first == NULL)
+        snprintf(text, SHORT_NAME_SIZE, "%.280s", name);
+    else if (is_pod(last + 1))
+        snprintf(text, SHORT_NAME_SIZE, "%.280s", last + 1);
+    else if (first == last)
+        snprintf(text, SHORT_NAME_SIZE, "%.280s", name);
+    else
+        snprintf(text, SHORT_NAME_SIZE, "%.*s/.../%.200s",
+                 first - name < 60 ? (int)(first - name) : 60, name, last + 1);
+}
+
+/* --- Names of several ---------------------------------------------------------- */
+
+/* One of them, with what it would be called. */
+struct named {
+    const char *host, *called;
+    char **name;
+};
+
+static int compare_named(const void *a, const void *b)
+{
+    const struct named *first = a, *second = b;
+    int order = strcmp(first->host, second->host);
+
+    return order != 0 ? order : strcmp(first->called, second->called);
+}
+
+/* Of names that several groups would have, none is short. */
+static void drop_same_names(struct named *all, size_t count)
+{
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && compare_named(&all[i], &all[end]) == 0;)
+            end++;
+        for (size_t same = i; end - i > 1 && same < end; same++) {
+            free(*all[same].name);
+            *all[same].name = NULL;
+        }
+    }
+}
+
+int short_names_find(const struct short_name_of *groups, size_t count, char **names)
+{
+    struct named *all = calloc(count + 1, sizeof(*all));
+    char name[SHORT_NAME_SIZE];
+    int status = all == NULL ? -ENOMEM : 0;
+
+    for (size_t i = 0; i < count; i++)
+        names[i] = NULL;
+    for (size_t i = 0; i < count && status == 0; i++) {
+        short_name(groups[i].instance, groups[i].path, name);
+        if (strcmp(name, groups[i].instance) != 0 && (names[i] = strdup(name)) == NULL)
+            status = -ENOMEM;
+        all[i] = (struct named){groups[i].host, names[i] != NULL ? names[i] : groups[i].instance,
+                                &names[i]};
+    }
+    if (status == 0 && count > 0) {
+        qsort(all, count, sizeof(*all), compare_named);
+        drop_same_names(all, count);
+    }
+    free(all);
+    return status;
 }
 
 /* --- What is meant by one ------------------------------------------------------ */

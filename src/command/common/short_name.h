@@ -7,6 +7,7 @@
 #define HEADROOM_COMMAND_COMMON_SHORT_NAME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /** What the name of a group is. */
 enum name_kind {
@@ -27,6 +28,28 @@ enum name_kind {
  * @param path      of the group, which has the pod where the instance doesn't; NULL: not known.
  */
 void short_name(const char *instance, const char *path, char text[SHORT_NAME_SIZE]);
+
+/**
+ * The same of a path, which keeps its slashes, as headroom-mail(1) has it: identifiers are
+ * shortened; of what is still longer than 48 bytes the end, "user.slice/.../app-x.scope", of a
+ * container with its pod.
+ */
+void short_path(const char *path, char text[SHORT_NAME_SIZE]);
+
+/** A group whose name is to be short. */
+struct short_name_of {
+    const char *host, *instance;
+    const char *path; /**< NULL: not known */
+};
+
+/**
+ * Finds the short names of some groups, where these are distinct on their host.
+ *
+ * @param names  receives of each its name, for free(); NULL: its instance is none too long. What is
+ *               there on failure is to be freed, too.
+ * @return 0 or -ENOMEM.
+ */
+int short_names_find(const struct short_name_of *groups, size_t count, char **names);
 
 /**
  * Whether a text may be short for a group: its name as above, or as a mail has it, also with an

@@ -12,6 +12,7 @@
 #include "common/grid.h"
 #include "common/label.h"
 #include "common/output.h"
+#include "common/short_name.h"
 #include "headroom/quantity.h"
 #include "headroom/utf8.h"
 #include "report/group.h"
@@ -157,6 +158,7 @@ static void add_limit(FILE *text, const struct group *group, enum group_resource
                       int width)
 {
     const struct group_limit *limit = &group->limits[resource];
+    char name[SHORT_NAME_SIZE];
 
     if (limit->bound == HR_ROOM_MACHINE) {
         fprintf(text, "the machine's memory binds: %s%s", hr_quantity_bytes(limit->amount).text,
@@ -164,8 +166,10 @@ static void add_limit(FILE *text, const struct group *group, enum group_resource
         return;
     }
     fputs(limit->group != NULL ? "the limit of " : "its own limit", text);
-    if (limit->group != NULL)
-        add_name(text, limit->group, width);
+    if (limit->group != NULL) {
+        short_path(limit->group, name);
+        add_name(text, name, width);
+    }
     fprintf(text, ", %s, %s: %s", hr_room_bound_name(limit->bound),
             resource == GROUP_CPU ? "is the lowest" : "binds",
             amount_of(group, resource, limit->amount).text);
@@ -267,7 +271,7 @@ static void add_shares(FILE *text, const struct shares *shares, const char *none
 
     for (size_t i = 0; i < shares->count; i++) {
         fputs(before, text);
-        add_name(text, shares->list[i].group, width);
+        add_name(text, shares->list[i].name, width);
         fprintf(text, " %.0f%%", shares->list[i].pct);
         before = ", ";
     }
@@ -424,6 +428,20 @@ static int print_advice(FILE *out, const struct group *group, int width)
     return text_end(&text, out, "advice", width);
 }
 
+/* What its name is short for. */
+static int print_cgroup(FILE *out, const struct room_row *row, const struct group *group, int width)
+{
+    struct text text;
+
+    if (row->short_group == NULL)
+        return 0;
+    int status = text_begin(&text);
+    if (status < 0)
+        return status;
+    fputs(group->path != NULL ? group->path : row->group, text.parts);
+    return text_end(&text, out, "cgroup", width);
+}
+
 /* --- The page -----------------------------------------------------------------------------------
  */
 
@@ -451,6 +469,8 @@ int group_print(FILE *out, const struct room_row *row, const struct group *group
     putc('\n', out);
     status = print_resources(out, group);
     putc('\n', out);
+    if (status == 0)
+        status = print_cgroup(out, row, group, width);
     for (int i = 0; i < GROUP_RESOURCE_COUNT && status == 0; i++)
         status = print_limit(out, group, (enum group_resource)i, width);
     if (status == 0)

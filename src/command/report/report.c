@@ -237,6 +237,17 @@ static int read_group(const char *title, const struct options *options, const st
     return COMMAND_FAILED;
 }
 
+/* Of names that are too long. */
+static int shorten_names(const char *title, const struct options *options, struct rooms *rooms)
+{
+    struct hr_root *root = NULL;
+
+    hr_root_open(options->root != NULL ? options->root : "/", &root); /* else it is NULL */
+    int status = rooms_shorten_names(rooms, root);
+    hr_root_close(root);
+    return output_finish(title, status);
+}
+
 /* --- All ------------------------------------------------------------------------------------ */
 
 static int print_rooms(const char *title, const struct options *options, const struct rooms *rooms,
@@ -262,7 +273,9 @@ static int show_rooms(const char *title, const struct options *options, struct f
 
     if (found->chosen != 0)
         return fail_by_choice(title, found);
-    if (is_one)
+    if (!options->json)
+        status = shorten_names(title, options, rooms);
+    if (is_one && status == COMMAND_DONE)
         status = read_group(title, options, rooms, found->row, &found->about);
     if (status != COMMAND_DONE)
         return status;

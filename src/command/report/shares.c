@@ -8,6 +8,7 @@
 
 #include "common/client.h"
 #include "common/identifier.h"
+#include "common/short_name.h"
 #include "headroom/array.h"
 #include "headroom/cgroup.h"
 
@@ -17,31 +18,55 @@
 
 #define PCT_PER_US_PER_S 1e-4
 
+static void free_share(struct share *share)
+{
+    free(share->group);
+    free(share->name);
+}
+
 void shares_free(struct shares *shares)
 {
     for (size_t i = 0; i < shares->count; i++)
-        free(shares->list[i].group);
+        free_share(&shares->list[i]);
     *shares = (struct shares){.count = 0};
 }
 
 /* Keeps the greatest. */
-static int add_share(struct shares *shares, const char *group, size_t length, double pct)
+static int add_share(struct shares *shares, const struct share *share)
 {
+    const double pct = share->pct;
     size_t at = shares->count;
 
     while (at > 0 && shares->list[at - 1].pct < pct)
         at--;
     if (!(pct >= WORTH_NAMING_PCT) || at == SHARES_MOST)
         return 0;
-    char *copy = strndup(group, length);
-    if (copy == NULL)
+    struct share copy = {strdup(share->group), strdup(share->name), pct};
+    if (copy.group == NULL || copy.name == NULL) {
+        free_share(&copy);
         return -ENOMEM;
+    }
     if (shares->count == SHARES_MOST)
-        free(shares->list[--shares->count].group);
+        free_share(&shares->list[--shares->count]);
     memmove(&shares->list[at + 1], &shares->list[at], (shares->count - at) * sizeof(*shares->list));
-    shares->list[at] = (struct share){copy, pct};
+    shares->list[at] = copy;
     shares->count++;
     return 0;
+}
+
+static int add_row(struct shares *shares, const struct room_row *row, double pct)
+{
+    return add_share(shares, &(struct share){row->group, (char *)room_name(row), pct});
+}
+
+/* Its path isn't known. */
+static int add_taker(struct shares *shares, const char *taker, size_t length, double pct)
+{
+    char group[128], name[SHORT_NAME_SIZE];
+
+    snprintf(group, sizeof(group), "%.*s", (int)length, taker);
+    short_name(group, NULL, name);
+    return add_share(shares, &(struct share){group, name, pct});
 }
 
 /* --- From collectd ---------------------------------------------------------------- */
@@ -94,7 +119,7 @@ static int fetch_taken(struct client *client, const struct taken *taken, struct 
         size_t length;
         identifier_parse(taken->names[i], &parts);
         const char *taker = find_taker(taken->row, &parts, &length);
-        status = add_share(taking, taker, length, numbers[i] * PCT_PER_US_PER_S);
+        status = add_taker(taking, taker, length, numbers[i] * PCT_PER_US_PER_S);
     }
     free(numbers);
     return status;
@@ -145,8 +170,7 @@ int shares_rank_memory(const struct rooms *rooms, char *const *paths, const char
     for (size_t i = 0; i < rooms->count && sum > 0 && status == 0; i++) {
         const struct room_row *row = &rooms->rows[i];
         if (is_counted(rooms, paths, above, i))
-            status = add_share(taking, row->group, strlen(row->group),
-                               100 * row->values[ROOM_NEED] / sum);
+            status = add_row(taking, row, 100 * row->values[ROOM_NEED] / sum);
     }
     return status;
 }
@@ -177,7 +201,7 @@ int shares_rank_waiting(const struct rooms *rooms, char *const *paths, const cha
     for (size_t i = 0; i < rooms->count && status == 0; i++) {
         const struct room_row *row = &rooms->rows[i];
         if (i != except && is_counted(rooms, paths, above, i))
-            status = add_share(waiting, row->group, strlen(row->group), stalled_pct(row, resource));
+            status = add_row(waiting, row, stalled_pct(row, resource));
     }
     return status;
 }

@@ -17,6 +17,7 @@ struct shares {
     size_t count;
     struct share {
         char *group;
+        char *name; /**< for people */
         double pct;
     } list[SHARES_MOST];      /**< the greatest first; what is less than 1 % isn't named */
     struct hr_reason unknown; /**< why nothing is known; empty: these are all */

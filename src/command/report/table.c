@@ -29,7 +29,7 @@ static void add_name(struct grid *grid, const struct rooms *rooms, const struct 
     char name[2 * NAME_SIZE], safe[128];
 
     snprintf(name, sizeof(name), "%s%s%s", rooms->several_hosts ? row->host : "",
-             rooms->several_hosts ? ": " : "", row->group);
+             rooms->several_hosts ? ": " : "", room_name(row));
     label_fit(name, fit->name_width, LABEL_UTF8, safe, sizeof(safe));
     grid_cell(grid, "%s", safe);
 }

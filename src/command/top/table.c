@@ -179,46 +179,33 @@ static const char *name_for_people(const struct row *row)
     return row->short_group != NULL ? row->short_group : row->group;
 }
 
-static int compare_names(const void *a, const void *b)
+static int find_path(struct row *row, const struct memory_reader *memory)
 {
-    const struct row *first = *(struct row *const *)a, *second = *(struct row *const *)b;
-    int order = strcmp(first->host, second->host);
-    return order != 0 ? order : strcmp(name_for_people(first), name_for_people(second));
-}
+    const char *path = memory != NULL ? memory_find_path(memory, row->host, row->group) : NULL;
 
-/* Of names that several groups would have, none is short. */
-static void drop_same_names(struct row **rows, size_t count)
-{
-    for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && compare_names(&rows[i], &rows[end]) == 0;)
-            end++;
-        for (size_t same = i; end - i > 1 && same < end; same++) {
-            free(rows[same]->short_group);
-            rows[same]->short_group = NULL;
-        }
-    }
+    if (path == NULL)
+        return 0;
+    row->path = strdup(path);
+    return row->path != NULL ? 0 : -ENOMEM;
 }
 
 int table_shorten_names(struct table *table, const struct memory_reader *memory)
 {
-    char name[SHORT_NAME_SIZE];
     /* At least one, as calloc(0) may return NULL. */
-    struct row **rows = calloc(table->count + 1, sizeof(*rows));
-    int status = rows == NULL ? -ENOMEM : 0;
+    struct short_name_of *groups = calloc(table->count + 1, sizeof(*groups));
+    char **names = calloc(table->count + 1, sizeof(*names));
+    int status = groups == NULL || names == NULL ? -ENOMEM : 0;
     for (size_t i = 0; i < table->count && status == 0; i++) {
-        struct row *row = rows[i] = &table->rows[i];
-        const char *path = memory != NULL ? memory_find_path(memory, row->host, row->group) : NULL;
-        short_name(row->group, path, name);
-        if (path != NULL && row->path == NULL && (row->path = strdup(path)) == NULL)
-            status = -ENOMEM;
-        if (strcmp(name, row->group) != 0 && (row->short_group = strdup(name)) == NULL)
-            status = -ENOMEM;
+        struct row *row = &table->rows[i];
+        status = find_path(row, memory);
+        groups[i] = (struct short_name_of){row->host, row->group, row->path};
     }
-    if (status == 0) {
-        qsort(rows, table->count, sizeof(*rows), compare_names);
-        drop_same_names(rows, table->count);
-    }
-    free(rows);
+    if (status == 0)
+        status = short_names_find(groups, table->count, names);
+    for (size_t i = 0; i < table->count && names != NULL; i++)
+        table->rows[i].short_group = names[i];
+    free(names);
+    free(groups);
     return status;
 }
 
