@@ -4,13 +4,13 @@
  * wants the same, the trend that was saved, and advice; in a tree of files.
  */
 #include <check.h>
-#include <locale.h>
 #include <limits.h>
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "configured/used_features.h"
 #include "headroom/cgroup.h"
