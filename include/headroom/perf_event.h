@@ -106,15 +106,6 @@ int hr_perf_vocabulary_open(const struct hr_root *root, struct hr_perf_vocabular
 void hr_perf_vocabulary_close(struct hr_perf_vocabulary *vocabulary);
 
 /**
- * Calculates a hash of the machine's PMUs: their names, types, and on which CPUs they count. It
- * differs once one comes or goes, as with a module, or counts on other CPUs: then a new vocabulary
- * may know other events, or count those that it knows in another way. Reads three files of each.
- *
- * @return 0, -ENOMEM, or the negative errno of reading the directory.
- */
-int hr_perf_pmus_hash(const struct hr_root *root, uint32_t *hash);
-
-/**
  * Looks up how an event is counted. Whether the kernel permits it is only known when it is opened.
  *
  * On hybrid machines (several PMUs with a file "cpus"), a generic hardware or cache event or a raw
@@ -132,7 +123,7 @@ int hr_perf_pmus_hash(const struct hr_root *root, uint32_t *hash);
 int hr_perf_event_find(const struct hr_perf_vocabulary *vocabulary, const char *text,
                        struct hr_perf_event **event, struct hr_perf_event_error *error);
 
-/** Whether two events, however they are written, are counted in the same way, on the same CPUs. */
+/** Whether two events, however they are written, are counted in the same way. */
 bool hr_perf_event_is_same(const struct hr_perf_event *a, const struct hr_perf_event *b);
 
 /** NULL is allowed. */

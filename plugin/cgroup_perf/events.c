@@ -69,7 +69,7 @@ static void log_unknown_event(const char *text, int status, const struct hr_perf
 
 /* Looks up one line. @param unknown  incremented for each unknown event. @return 0 or -ENOMEM. */
 static int look_up_line(const struct hr_perf_vocabulary *vocabulary, const char *const *line,
-                        bool quiet, struct hr_perf_event_group *group, int *unknown)
+                        struct hr_perf_event_group *group, int *unknown)
 {
     struct hr_perf_event_error error = {0};
     size_t length = 0;
@@ -87,8 +87,7 @@ static int look_up_line(const struct hr_perf_vocabulary *vocabulary, const char 
             group->count++;
             continue;
         }
-        if (!quiet)
-            log_unknown_event(line[i], status, &error);
+        log_unknown_event(line[i], status, &error);
         (*unknown)++;
     }
     return 0;
@@ -137,7 +136,7 @@ static int name_series(struct perf_events *events, size_t number)
         series[e].event = event;
         series[e].published = first == NULL;
         ssnprintf(series[e].running, sizeof(series[e].running), "%s-running", event->label);
-        if (first != NULL && !events->quiet)
+        if (first != NULL)
             log_duplicate(event, first);
     }
     return 0;
@@ -289,7 +288,7 @@ static int add_group(struct perf_events *events, const struct hr_perf_vocabulary
 {
     const size_t number = events->group_count;
     struct hr_perf_event_group *group = &events->groups[number];
-    int status = look_up_line(vocabulary, line, events->quiet, group, unknown);
+    int status = look_up_line(vocabulary, line, group, unknown);
 
     if (status < 0 || group->count == 0) {
         if (status == 0)
@@ -330,67 +329,11 @@ int perf_events_look_up(struct perf_events *events, const struct hr_root *root)
         status = add_groups(events, vocabulary);
         hr_perf_vocabulary_close(vocabulary);
     }
-    if (status < 0)
+    if (status < 0) {
         free_looked_up(events);
-    if (status < 0 && !events->quiet)
         ERROR(PLUGIN ": can't look up events: %s.", STRERROR(-status));
-    return status < 0 ? -1 : status;
-}
-
-/* --- Looking up again ----------------------------------------------------- */
-
-static bool is_same_group(const struct hr_perf_event_group *one,
-                          const struct hr_perf_event_group *other)
-{
-    bool same = one->count == other->count;
-
-    for (size_t e = 0; e < one->count && same; e++)
-        same = strcmp(one->events[e]->text, other->events[e]->text) == 0 &&
-               hr_perf_event_is_same(one->events[e], other->events[e]);
-    return same;
-}
-
-static bool is_same(const struct perf_events *one, const struct perf_events *other)
-{
-    bool same = one->group_count == other->group_count;
-
-    for (size_t g = 0; g < one->group_count && same; g++)
-        same = is_same_group(&one->groups[g], &other->groups[g]);
-    return same;
-}
-
-bool perf_events_have_changed(const struct perf_events *events, const struct hr_root *root,
-                              struct perf_events *found)
-{
-    struct perf_events again = {.lines = events->lines,
-                                .line_count = events->line_count,
-                                .line_capacity = events->line_capacity,
-                                .quiet = true};
-
-    if (perf_events_look_up(&again, root) < 0)
-        return false;
-    if (is_same(events, &again)) {
-        free_looked_up(&again);
-        return false;
     }
-    *found = again;
-    return true;
-}
-
-void perf_events_replace(struct perf_events *events, const struct perf_events *found)
-{
-    free_looked_up(events);
-    *events = *found;
-    events->quiet = false;
-}
-
-size_t perf_events_count(const struct perf_events *events)
-{
-    size_t count = 0;
-
-    for (size_t g = 0; g < events->group_count; g++)
-        count += events->groups[g].count;
-    return count;
+    return status < 0 ? -1 : status;
 }
 
 void perf_events_end(struct perf_events *events)

@@ -37,8 +37,6 @@ struct perf_events {
     char ***lines; /**< each ends in NULL */
     size_t line_count, line_capacity;
 
-    bool quiet; /* what this machine doesn't know was logged */
-
     /* The events that this machine knows: those of a line are a group. */
     struct hr_perf_event_group *groups;
     size_t group_count;
@@ -59,22 +57,6 @@ int perf_events_option(struct perf_events *events, const oconfig_item_t *item);
  * @return the number of unknown events, or -1 if events can't be looked up, which is logged.
  */
 int perf_events_look_up(struct perf_events *events, const struct hr_root *root);
-
-/**
- * Looks them up again, as PMUs have changed; logs nothing.
- *
- * @param found  receives what was found if it is something else, for perf_events_replace(), which
- *               must follow.
- * @return whether it is.
- */
-bool perf_events_have_changed(const struct perf_events *events, const struct hr_root *root,
-                              struct perf_events *found);
-
-/** Takes what was found. Nothing may count the events from before any more. */
-void perf_events_replace(struct perf_events *events, const struct perf_events *found);
-
-/** @return how many events this machine knows. */
-size_t perf_events_count(const struct perf_events *events);
 
 /**
  * Gives the name of a ratio that has one of an earlier line, such as "ipc", if that line can't be

@@ -10,7 +10,6 @@
 
 #include "cgroup_perf/events.h"
 #include "cgroup_perf/problems.h"
-#include "cgroup_perf/rescan.h"
 #include "cgroup_perf/values.h"
 #include "common/log.h"
 #include "common/missing.h"
@@ -56,7 +55,6 @@ static struct {
 
 static struct perf_events events;
 static bool events_found; /* events were looked up since the configuration */
-static struct perf_rescan rescan;
 static struct selection *selection;
 static struct hr_root *root;
 static struct hr_perf *perf; /* NULL if there is nothing to count */
@@ -113,7 +111,6 @@ static int open_root(void)
 
 static int look_up_events(void)
 {
-    perf_rescan_begin(&rescan, root);
     int unknown = perf_events_look_up(&events, root);
 
     events_found = unknown >= 0;
@@ -456,57 +453,10 @@ static void decide(void)
         open_target(group);
 }
 
-/* --- Starting, and starting again ----------------------------------------- */
-
-static void stop_counting(void)
-{
-    hr_cgroup_set_close(groups);
-    groups = NULL;
-    hr_perf_target_close(system_target);
-    system_target = NULL;
-    hr_perf_close(perf);
-    perf = NULL;
-    started = cpus_known = undecided = may_change = false;
-}
-
-static int start_counting(void)
-{
-    int status = open_perf();
-
-    undecided = perf != NULL && config.counting == HR_PERF_AUTO;
-    if (status == 0 && !undecided)
-        status = open_system();
-    if (status == 0 && perf != NULL)
-        status = selection_open(selection, root, handle_cgroup_event, NULL, &groups);
-    if (status < 0) {
-        log_start_failure(PLUGIN, status, NULL);
-        stop_counting();
-    }
-    return status;
-}
-
-/* What is counted can't be exchanged for other events: their counts begin again. */
-static void scan_pmus(void)
-{
-    struct perf_events found;
-    const size_t before = perf_events_count(&events);
-
-    if (!perf_rescan_finds_change(&rescan, root, perf != NULL ? hr_perf_cpu_count(perf) : 0) ||
-        !perf_events_have_changed(&events, root, &found))
-        return;
-    stop_counting();
-    perf_events_replace(&events, &found);
-    INFO(PLUGIN ": the machine's PMUs have changed, so that events are counted in another way: "
-                "counts begin again (events known: %zu, before: %zu).",
-         perf_events_count(&events), before);
-    started = start_counting() == 0;
-}
-
 /* --- Callbacks ------------------------------------------------------------ */
 
 static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
 {
-    scan_pmus();
     if (perf == NULL)
         return 0;
     read_cpus_and_counts();
@@ -523,6 +473,17 @@ static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
     return 0;
 }
 
+static void stop_counting(void)
+{
+    hr_cgroup_set_close(groups);
+    groups = NULL;
+    hr_perf_target_close(system_target);
+    system_target = NULL;
+    hr_perf_close(perf);
+    perf = NULL;
+    started = cpus_known = undecided = may_change = false;
+}
+
 static int cgroup_perf_shutdown(void)
 {
     stop_counting();
@@ -534,6 +495,22 @@ static int cgroup_perf_shutdown(void)
     free(config.root);
     config.root = NULL;
     return 0;
+}
+
+static int start_counting(void)
+{
+    int status = open_perf();
+
+    undecided = perf != NULL && config.counting == HR_PERF_AUTO;
+    if (status == 0 && !undecided)
+        status = open_system();
+    if (status == 0 && perf != NULL)
+        status = selection_open(selection, root, handle_cgroup_event, NULL, &groups);
+    if (status < 0) {
+        log_start_failure(PLUGIN, status, NULL);
+        stop_counting();
+    }
+    return status;
 }
 
 static int cgroup_perf_init(void)

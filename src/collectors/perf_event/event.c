@@ -432,13 +432,9 @@ bool hr_perf_event_is_same(const struct hr_perf_event *a, const struct hr_perf_e
 {
     if (a->encoding_count != b->encoding_count)
         return false;
-    for (size_t i = 0; i < a->encoding_count; i++) {
-        const struct hr_perf_encoding *one = &a->encodings[i], *other = &b->encodings[i];
-        if (memcmp(&one->attr, &other->attr, sizeof(one->attr)) != 0 ||
-            one->every_cpu != other->every_cpu ||
-            memcmp(&one->cpus, &other->cpus, sizeof(one->cpus)) != 0)
+    for (size_t i = 0; i < a->encoding_count; i++)
+        if (memcmp(&a->encodings[i].attr, &b->encodings[i].attr, sizeof(a->encodings[i].attr)) != 0)
             return false;
-    }
     return true;
 }
 

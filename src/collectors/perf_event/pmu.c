@@ -9,8 +9,6 @@
 
 #include "base/descriptor.h"
 #include "headroom/array.h"
-#include "headroom/hash.h"
-#include "headroom/perf_event.h"
 
 #define DEVICES "sys/bus/event_source/devices"
 
@@ -153,33 +151,6 @@ void hr_perf_pmus_free(struct hr_perf_pmus *pmus)
         free(pmus->list[i].name);
     free(pmus->list);
     *pmus = (struct hr_perf_pmus){0};
-}
-
-static uint32_t hash_pmu(uint32_t sum, const struct hr_perf_pmu *pmu)
-{
-    sum = hr_hash_text(sum, pmu->name);
-    sum = hr_hash_number(sum, pmu->type);
-    sum = hr_hash_number(sum, (uint32_t)-pmu->status);
-    sum = hr_hash_number(sum, (uint32_t)(pmu->has_cpus + 2 * pmu->has_cpumask));
-    for (unsigned cpu = hr_cpu_set_next(&pmu->cpus, 0); cpu < HR_CPU_MAX;
-         cpu = hr_cpu_set_next(&pmu->cpus, cpu + 1))
-        sum = hr_hash_number(sum, cpu);
-    return sum;
-}
-
-int hr_perf_pmus_hash(const struct hr_root *root, uint32_t *hash)
-{
-    struct hr_perf_pmus pmus;
-    uint32_t sum = HR_HASH_EMPTY;
-    int status = hr_perf_pmus_read(root, &pmus);
-
-    if (status < 0)
-        return status;
-    for (size_t i = 0; i < pmus.count; i++)
-        sum = hash_pmu(sum, &pmus.list[i]);
-    hr_perf_pmus_free(&pmus);
-    *hash = sum;
-    return 0;
 }
 
 const struct hr_perf_pmu *hr_perf_pmus_find(const struct hr_perf_pmus *pmus, struct hr_text name)

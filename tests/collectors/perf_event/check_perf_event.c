@@ -322,55 +322,6 @@ START_TEST(counts_no_cpu_twice)
 }
 END_TEST
 
-static uint32_t hash_pmus(void)
-{
-    uint32_t hash;
-
-    ck_assert_int_eq(hr_perf_pmus_hash(root, &hash), 0);
-    return hash;
-}
-
-/* As where a module is loaded, or another CPU comes online. */
-START_TEST(notices_changes_of_pmus)
-{
-    event_source_add(tree, ALDER_LAKE, EVENT_SOURCE_DIRECTORIES);
-    open_vocabulary(NULL);
-    const uint32_t first = hash_pmus();
-    ck_assert_uint_eq(hash_pmus(), first);
-    tree_write(tree, EVENT_SOURCE "/cpu_atom/cpus", "16-22\n");
-    const uint32_t second = hash_pmus();
-    ck_assert_uint_ne(second, first);
-    tree_write(tree, EVENT_SOURCE "/late/type", "77\n");
-    const uint32_t third = hash_pmus();
-    ck_assert_uint_ne(third, second);
-    tree_write(tree, EVENT_SOURCE "/late/cpumask", "0\n");
-    ck_assert_uint_ne(hash_pmus(), third);
-    tree_remove(tree, EVENT_SOURCE "/late");
-    ck_assert_uint_eq(hash_pmus(), second);
-    tree_write(tree, EVENT_SOURCE "/cpu_atom/cpus", "16-23\n");
-    ck_assert_uint_eq(hash_pmus(), first);
-}
-END_TEST
-
-/* The same encoding, but of other CPUs. */
-START_TEST(tells_events_on_other_cpus_apart)
-{
-    struct hr_perf_vocabulary *changed;
-    struct hr_perf_event *later;
-
-    event_source_add(tree, ALDER_LAKE, EVENT_SOURCE_DIRECTORIES);
-    open_vocabulary(NULL);
-    assert_found("cycles");
-    tree_write(tree, EVENT_SOURCE "/cpu_atom/cpus", "16-22\n");
-    ck_assert_int_eq(hr_perf_vocabulary_open(root, &changed), 0);
-    ck_assert_int_eq(hr_perf_event_find(changed, "cycles", &later, &error), 0);
-    ck_assert(!hr_perf_event_is_same(event, later));
-    ck_assert(hr_perf_event_is_same(event, event));
-    hr_perf_event_free(later);
-    hr_perf_vocabulary_close(changed);
-}
-END_TEST
-
 START_TEST(knows_what_belongs_to_a_package)
 {
     open_vocabulary(SKYLAKE);
@@ -522,8 +473,6 @@ int main(void)
     tcase_add_test(tests, modifies_each_encoding);
     tcase_add_test(tests, takes_a_single_kind_of_core_for_all);
     tcase_add_test(tests, counts_no_cpu_twice);
-    tcase_add_test(tests, notices_changes_of_pmus);
-    tcase_add_test(tests, tells_events_on_other_cpus_apart);
     tcase_add_test(tests, knows_what_belongs_to_a_package);
     tcase_add_loop_test(tests, knows_what_ratios_are_made_of, 0, COUNT(roles));
     tcase_add_loop_test(tests, distinguishes_caches, 0, COUNT(caches));
