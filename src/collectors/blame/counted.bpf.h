@@ -80,20 +80,23 @@ static inline __attribute__((always_inline)) void take_back(struct counted *coun
     *(volatile __u64 *)&counted->until = before->until;
 }
 
-/* As far as a wait had been counted that ends; 0: the other CPU doesn't go on. */
-static inline __attribute__((always_inline)) __u64 await_ended(const struct counted *counted)
+/* As far as a wait had been counted that ends, which isn't before it was queued: what is less is of
+ * a wait before. 0: the other CPU doesn't go on. */
+static inline __attribute__((always_inline)) __u64 await_ended(const struct counted *counted,
+                                                               __u64 queued)
 {
-    __u64 ended = 0;
-
-    for (int i = 0; i < PATIENCE && ended == 0; i++)
-        ended = *(volatile const __u64 *)&counted->ended;
-    return ended;
+    for (int i = 0; i < PATIENCE; i++) {
+        const __u64 ended = *(volatile const __u64 *)&counted->ended;
+        if (ended >= queued)
+            return ended;
+    }
+    return 0;
 }
 
 /*
  * Whether what a reader has noted of a wait, as far as `until`, is left out where its end is
  * counted. Clocks of CPUs may differ: a wait that lasts may have been queued before one that has
- * ended on another CPU.
+ * ended on another CPU, and one that is over after another that is.
  *
  * @param last_queued  what the kernel has: it differs as soon as the wait has ended.
  */
@@ -103,11 +106,9 @@ is_left_out(const struct counted *counted, const volatile unsigned long long *la
 {
     const __u64 ending = *(volatile const __u64 *)&counted->ending;
 
-    if (ending < queued)
-        return 1; /* as the end comes later */
-    if (ending > queued)
-        return *last_queued == queued;
-    return await_ended(counted) >= until;
+    if (ending != queued)
+        return *last_queued == queued; /* as the end comes later */
+    return await_ended(counted, queued) >= until;
 }
 
 /*
@@ -125,7 +126,7 @@ count_until(struct counted *counted, const struct counted *before,
     if (is_left_out(counted, last_queued, queued, until))
         return 1;
     take_back(counted, before);
-    return *(volatile __u64 *)&counted->ending == queued && await_ended(counted) >= until;
+    return *(volatile __u64 *)&counted->ending == queued && await_ended(counted, queued) >= until;
 }
 
 #endif

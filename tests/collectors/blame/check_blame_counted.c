@@ -97,6 +97,26 @@ START_TEST(test_a_wait_that_is_over_is_not_read)
 }
 END_TEST
 
+START_TEST(test_a_wait_that_is_over_is_not_read_after_one_that_was_queued_before)
+{
+    last_queued = AHEAD;
+    end_ahead();
+    ck_assert_uint_eq(end(QUEUED, END), QUEUED);
+    last_queued = 0;
+    ck_assert(!read_until(AHEAD, AHEAD_END));
+    ck_assert_uint_eq(find_counted(&counted, AHEAD), AHEAD);
+}
+END_TEST
+
+/* On processors that may show the one write before the other. */
+START_TEST(test_a_reader_does_not_take_an_earlier_end_for_that_of_the_wait)
+{
+    ck_assert_uint_eq(end(QUEUED - 100, QUEUED - 50), QUEUED - 100);
+    publish(&counted.ending, QUEUED);
+    ck_assert_uint_eq(await_ended(&counted, QUEUED), 0);
+}
+END_TEST
+
 /* Its CPU doesn't go on meanwhile, as a hypervisor may have stopped it. */
 START_TEST(test_a_reader_that_gives_up_leaves_nothing_to_be_left_out)
 {
@@ -136,6 +156,8 @@ int main(void)
     tcase_add_test(tests, test_a_reader_that_comes_too_late_counts_nothing);
     tcase_add_test(tests, test_a_wait_may_have_been_queued_before_one_that_has_ended);
     tcase_add_test(tests, test_a_wait_that_is_over_is_not_read);
+    tcase_add_test(tests, test_a_wait_that_is_over_is_not_read_after_one_that_was_queued_before);
+    tcase_add_test(tests, test_a_reader_does_not_take_an_earlier_end_for_that_of_the_wait);
     tcase_add_test(tests, test_a_reader_that_gives_up_leaves_nothing_to_be_left_out);
     tcase_add_test(tests, test_a_reader_that_gives_up_leaves_what_was_read_before);
     tcase_add_test(tests, test_a_reader_does_not_take_another_end_for_that_of_the_wait);
