@@ -52,7 +52,7 @@ static const struct {
     {"memory_limit_bytes", NAN, "-"},
     {"memory_limit_bytes", 1e21, "-"},
     {"context_switches", 268435456, "268M"},
-    {"room_pct", 34.4, "34"},
+    {"room_pct", 34.6, "34"},
     {"trouble_s", 0, "now"},
     {"trouble_s", 59.4, "59s"},
     {"trouble_s", 2520, "42min"},

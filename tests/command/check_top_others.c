@@ -116,13 +116,24 @@ START_TEST(each_machine_has_its_own)
 {
     add("g", "a", 1);
     add_machine("g", 2, 0);
-    add("h", "a", 3);
+    add("h", "a", 2.3);
     add_machine("h", 4, 50); /* values of different moments */
     add_machine("i", 4, 50); /* no groups */
     ck_assert_int_eq(table_add_others(&table, NULL), 0);
     ck_assert_uint_eq(table.count, 7);
     expect_cpus(others_of("g"), 1);
     expect_cpus(others_of("h"), 0);
+}
+END_TEST
+
+/* By their names the pods are in no group. */
+START_TEST(what_is_counted_twice_is_absent)
+{
+    add("h", "kubepods", 2);
+    add("h", "pod-web", 2);
+    add_machine("h", 4, 50);
+    ck_assert_int_eq(table_add_others(&table, NULL), 0);
+    ck_assert_double_nan(others_of("h"));
 }
 END_TEST
 
@@ -167,6 +178,15 @@ START_TEST(the_kernel_knows_the_cpus_of_this_machine)
     ck_assert_int_eq(table_add_others(&table, memory), 0);
     ck_assert_double_nan(others_of("elsewhere"));
     expect_cpus(others_of("here"), cpu_count - 0.25);
+    /* The counter is of chosen CPUs, unlike the idle share. */
+    table.count -= 2;
+    free(table.rows[table.count].host);
+    free(table.rows[table.count].group);
+    free(table.rows[table.count + 1].host);
+    free(table.rows[table.count + 1].group);
+    table.rows[table.count - 1].cpu_count = cpu_count + 4;
+    ck_assert_int_eq(table_add_others(&table, memory), 0);
+    ck_assert_double_nan(others_of("here"));
     memory_close(memory);
     hr_root_close(root);
 }
@@ -211,6 +231,7 @@ int main(void)
     tcase_add_test(tests, groups_beside_each_other_are_known_by_their_paths);
     tcase_add_test(tests, processes_by_name_are_no_group);
     tcase_add_test(tests, each_machine_has_its_own);
+    tcase_add_test(tests, what_is_counted_twice_is_absent);
     tcase_add_test(tests, what_is_not_known_is_absent);
     tcase_add_test(tests, without_cpus_or_a_machine_there_is_none);
     tcase_add_test(tests, the_kernel_knows_the_cpus_of_this_machine);

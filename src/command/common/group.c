@@ -341,7 +341,7 @@ int group_find_hierarchy(const struct hr_root *root, const char **controller,
         return 0;
     }
     if (status == -ENOENT)
-        return status_v1 == -ENODEV ? status_v1 : status;
+        return status_v1;
     group_patterns_free(patterns);
     return try_hierarchy(root, NULL, wanted, count, GROUP_SHORT, patterns, missing, &populated);
 }

@@ -37,7 +37,7 @@ const struct column columns[] = {
      .meaning = "% of the time in which a task of the group waits for a CPU", .drawn = COLUMN_BAR,
      .in_pressure = true, .sort_key = "cpu", .sort_letter = 'c'},
     {PRESSURE, .title = "full", .type_instance = "cpu-full", .key = "cpu_full", .rank = 4,
-     .meaning = "all of them wait: of cpu others have the CPUs", .drawn = COLUMN_NUMBER,
+     .meaning = "all of its tasks wait, none runs: others have the CPUs", .drawn = COLUMN_NUMBER,
      .in_full = true},
     {.title = "id",
      .plugin = "psi",
@@ -56,18 +56,18 @@ const struct column columns[] = {
      .meaning = "the same for memory: it is reclaimed, or read again", .drawn = COLUMN_BAR,
      .in_pressure = true, .sort_key = "memory", .sort_letter = 'm'},
     {PRESSURE, .title = "full", .type_instance = "memory-full", .key = "memory_full", .rank = 8,
-     .meaning = "", .drawn = COLUMN_NUMBER, .in_full = true},
+     .meaning = "all of them wait for memory", .drawn = COLUMN_NUMBER, .in_full = true},
     {PRESSURE, .title = "io", .type_instance = "io-some", .key = "io_some", .rank = 3,
      .meaning = "the same for disks", .drawn = COLUMN_BAR, .in_pressure = true, .sort_key = "io",
      .sort_letter = 'i'},
     {PRESSURE, .title = "full", .type_instance = "io-full", .key = "io_full", .rank = 9,
-     .meaning = "", .drawn = COLUMN_NUMBER, .in_full = true},
+     .meaning = "all of them wait for disks", .drawn = COLUMN_NUMBER, .in_full = true},
     {PRESSURE, .title = "irq", .type_instance = "irq-full", .key = "irq_full", .rank = 15,
      .meaning = "% of the time that interrupts take from it", .drawn = COLUMN_NUMBER},
     /* Less than a tenth is what <Alert> warns of, unless it is told otherwise. */
     {CONCLUSION, .title = "room", .type = "percent", .type_instance = "room", .key = "room_pct",
      .rank = 5, .unit = "% of what it can have", .head_unit = "%", .warn = 10, .alarm = 0,
-     .meaning = "% of CPU time or memory left before trouble, the least of both, or I/O",
+     .meaning = "% left before trouble, of CPU time, memory or I/O, whichever is least",
      .sort_key = "room", .sort_letter = 'r'},
     {CONCLUSION, .title = "left", .type = "duration", .type_instance = "to_trouble",
      .key = "trouble_s", .rank = 7, .unit = "s", .head_unit = "s", .warn = 3600, .alarm = 0,
@@ -216,6 +216,9 @@ static void format_time(double seconds, char text[16])
 
 void column_format(const struct column *column, double value, int decimals, char text[16])
 {
+    /* None is left where it isn't a whole one, as in headroom report. */
+    if (column->low_is_bad)
+        value = floor(value);
     if (strcmp(column->unit, "bytes") == 0 && value >= 0 && value < 999.5e18)
         snprintf(text, 16, "%.15s", hr_quantity_short_bytes(value).text);
     else if (strcmp(column->unit, "s") == 0)

@@ -36,7 +36,7 @@ struct column {
     const char *key;           /**< in JSON, and the heading of plain lines */
     const char *unit;          /**< for --help */
     const char *head_unit;     /**< behind the key in the heading of plain lines; NULL: none */
-    const char *meaning;       /**< for the help on the screen; "": a column before it says it */
+    const char *meaning;       /**< for the help on the screen */
     double divisor;            /**< a value of the series, divided by this, is in that unit */
     int decimals;              /**< digits after the point, if there is room */
     int rank;                  /**< of usefulness, from 1; the highest is left out first */
@@ -45,7 +45,7 @@ struct column {
     bool in_pressure;     /**< the sort key "pressure" is the highest of these, … */
     bool in_full;         /**< … after the highest of these */
     double warn, alarm;   /**< from here on yellow, red; both INFINITY: no colour at all */
-    bool low_is_bad;      /**< from there on downwards, and the lowest is sorted first */
+    bool low_is_bad;      /**< its limits are lower ones; the lowest is sorted first */
     const char *sort_key; /**< the name in --sort; NULL when one can't sort by it */
     char sort_letter;     /**< the key on the screen; not q, p, n or ? */
 };

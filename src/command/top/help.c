@@ -38,7 +38,7 @@ void legend_fit(int width, const bool present[COLUMN_MAX], bool marked, const ch
     strcpy(text + used, last);
 }
 
-/* Behind the columns; with all of them 22 lines, which a terminal of 24 shows. */
+/* Behind the columns; with all of them 21 lines, which a terminal of 24 shows. */
 static const char *const remarks[] = {
     "*      uses most of the CPUs that another group, with a higher full, waits for",
     "id     % of the machine's CPUs that are idle: while some are, it isn't full",
@@ -49,7 +49,7 @@ static const char *const remarks[] = {
 bool help_line(size_t number, const bool present[COLUMN_MAX], char text[HELP_SIZE])
 {
     for (size_t i = 0; i < column_count; i++) {
-        if (!present[i] || !column_is_own(&columns[i]) || columns[i].meaning[0] == '\0')
+        if (!present[i] || !column_is_own(&columns[i]))
             continue;
         if (number-- == 0) {
             snprintf(text, HELP_SIZE, "%-6s %s", columns[i].title, columns[i].meaning);

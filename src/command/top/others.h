@@ -16,10 +16,11 @@ struct memory_reader;
  * Adds a row for each machine that has a row and a group with a value of the CPUs it uses: what the
  * machine's busy CPUs do beyond its groups. Of groups within one another the outermost counts,
  * which has the use of those below. It isn't known unless that of each of these is, how many CPUs
- * the machine has, and how idle they are.
+ * the machine has, and how idle they are; nor where groups use far more than that is busy, as names
+ * that an option Instance makes don't tell which lies within which.
  *
  * How many CPUs there are is known by the machine's own counter in cgroup_perf; of this machine,
- * without that, by the kernel.
+ * by the kernel, and where the counter is of chosen CPUs only it isn't known.
  *
  * @param table   as table_shorten_names() has left it, which knows paths: not sorted yet.
  * @param memory  knows which rows are this machine's; NULL: it isn't known.

@@ -81,6 +81,15 @@ static void print_alerts(FILE *out, const struct table *table, const struct aler
         print_alert(out, table, first_fresh(alerts) + i);
 }
 
+/* As its column on the screen, but times in seconds, as the heading says. */
+static void format_cell(const struct column *column, double value, char text[16])
+{
+    if (strcmp(column->unit, "s") == 0 && value >= 0 && value < 1e9)
+        snprintf(text, 16, "%.0f", value);
+    else
+        column_format(column, value, column->decimals, text);
+}
+
 int print_lines(FILE *out, const struct table *table, const struct alert_list *alerts)
 {
     int name_width = (int)strlen("group");
@@ -93,8 +102,7 @@ int print_lines(FILE *out, const struct table *table, const struct alert_list *a
         print_name(out, table, &table->rows[i], name_width);
         for (size_t column = 0; column < column_count; column++) {
             char text[16];
-            column_format(&columns[column], table->rows[i].values[column], columns[column].decimals,
-                          text);
+            format_cell(&columns[column], table->rows[i].values[column], text);
             fprintf(out, " %*s", line_width(&columns[column]), text);
         }
         fputs(table->rows[i].takes_most ? "  *\n" : "\n", out);
