@@ -91,8 +91,11 @@ logged_times() { [ "$(grep -c -- "$1" "$log")" -eq "$2" ]; }
 # What collectd complains of where the machine is too busy: no fault of ours, or of a configuration.
 too_busy='above its read interval|the next interval is .* in the past|left after shutting down the write threads'
 
+# Nor of what else runs: a machine may have DAMON reclaim memory.
+of_others='wss: DAMON is at work'
+
 # complaints: what else is in the log and no mere information; no_complaints: whether there is none.
-complaints() { grep '\[\(warning\|error\|notice\)\]' "$log" | grep -vE "$too_busy"; }
+complaints() { grep '\[\(warning\|error\|notice\)\]' "$log" | grep -vE "$too_busy|$of_others"; }
 no_complaints() { ! complaints | sed 's/^/# /' | grep .; }
 
 # --- mounts ------------------------------------------------------------------
