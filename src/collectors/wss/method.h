@@ -54,8 +54,8 @@ struct hr_wss_ops {
     /** Whether it can measure a window. @return 0; -EINVAL, with a reason. May be NULL: any. */
     int (*check_window)(const struct hr_root *root, uint64_t window_ns, struct hr_reason *reason);
 
-    /** Whether it can measure such a target, before its processes are looked up: a cgroup may have
-     * none. @return 0; -EOPNOTSUPP, with a reason; -ENODEV. May be NULL: any. */
+    /** Whether it can measure such a target, also one that has no processes. @return 0;
+     * -EOPNOTSUPP, with a reason; -ENODEV. May be NULL: any. */
     int (*check_target)(const struct hr_wss_subject *subject, struct hr_reason *reason);
 
     /** Creates the state, which is kept across measurements. @param subject only its root may be

@@ -330,10 +330,13 @@ static int find_target(struct hr_wss *wss, struct hr_reason *reason)
     wss->begun_ticks = hr_wss_now_ticks();
     if (wss->target.scope == HR_WSS_CGROUP)
         status = open_cgroup(wss, reason);
-    if (status == 0 && wss->ops->check_target != NULL)
-        status = wss->ops->check_target(&wss->subject, reason);
     if (status == 0 && has_processes(wss))
         status = find_processes(wss, reason);
+    /* An empty group may be what the method can't measure, too, which says more. */
+    if ((status == 0 || status == -ESRCH) && wss->ops->check_target != NULL) {
+        const int checked = wss->ops->check_target(&wss->subject, reason);
+        status = checked < 0 ? checked : status;
+    }
     return status < 0 ? status : check_rss(wss, reason);
 }
 
