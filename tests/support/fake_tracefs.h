@@ -4,7 +4,7 @@
  * behave as Linux 6.12's do where it matters for setting up the osnoise tracer.
  *
  * The program's calls openat, read, write, mkdirat and unlinkat come here; so do those of a plugin
- * that it opens, if it exports its symbols (-export-dynamic). For files outside the fake, and
+ * that it opens, if it exports its symbols (-rdynamic). For files outside the fake, and
  * before fake_tracefs_begin(), they are the C library's.
  *
  * Files are named below tracefs: "osnoise/cpus", "instances/x/tracing_on". Any error in here ends
