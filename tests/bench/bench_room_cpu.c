@@ -161,8 +161,9 @@ static struct measured measure(const struct hr_cgroup *group, struct stream *str
     send_jobs(streams, 2, seconds);
     hr_room_machine_read(machine);
     hr_room_read(source, &lines, &after);
-    hr_psi_delta(&before.psi.sample[HR_PSI_CPU], &after.psi.sample[HR_PSI_CPU], HR_PSI_SOME,
-                 &measured.some_pct);
+    require(hr_psi_delta(&before.psi.sample[HR_PSI_CPU], &after.psi.sample[HR_PSI_CPU], HR_PSI_SOME,
+                         &measured.some_pct) == 0,
+            "pressure");
     measured.room = after.cpu;
     measured.used = after.cpu.status == 0 ? after.cpu.used : NAN;
     hr_room_close(source);

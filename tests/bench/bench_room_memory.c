@@ -221,8 +221,9 @@ static double try_limit(struct hr_room_machine *machine, struct hr_room_source *
     read_room(machine, source, &before);
     wait_s(seconds);
     read_room(machine, source, &after);
-    hr_psi_delta(&before.psi.sample[HR_PSI_MEMORY], &after.psi.sample[HR_PSI_MEMORY], HR_PSI_SOME,
-                 &pct);
+    require(hr_psi_delta(&before.psi.sample[HR_PSI_MEMORY], &after.psi.sample[HR_PSI_MEMORY],
+                         HR_PSI_SOME, &pct) == 0,
+            "pressure");
     printf("# memory.max %zu MiB: waits %.1f %% of the time\n", mib, pct);
     fflush(stdout);
     return pct;

@@ -20,7 +20,7 @@ static __always_inline struct moment moment_of(struct rq *rq)
 }
 
 /* How long a task's run queue has been throttled, by itself or with one above. Before Linux 6.6 the
- * kernel doesn't know: then whether it is throttled now, 0 or not. */
+ * kernel doesn't know how long: then it is 0 if it isn't throttled now, else another number. */
 static __always_inline __u64 throttled_of(struct task_struct *task, __u64 now)
 {
     struct cfs_rq *cfs_rq = task->se.cfs_rq;

@@ -24,8 +24,8 @@ static __always_inline bool is_real_time(struct task_struct *task)
     return task->prio < MAX_RT_PRIO;
 }
 
-/* When a run queue that the task is on was throttled last, if that was since it was queued; the
- * kernel keeps that time when it lets the run queue go on, but from Linux 6.6. */
+/* When a run queue that the task is on was throttled last, if that was since it was queued. Before
+ * Linux 6.6 the kernel keeps that time after it has let the run queue go on. */
 static __noinline __u64 throttled_since(struct task_struct *task, __u64 queued)
 {
     struct sched_entity *entity = &task->se;
