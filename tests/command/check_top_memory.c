@@ -203,6 +203,7 @@ START_TEST(finds_the_pod_of_a_long_name)
     ck_assert_int_eq(table_shorten_names(&table, reader), 0);
     ck_assert_str_eq(row.short_group, "cri-containerd-0123456789ab.scope of pod 00000007");
     free(row.short_group);
+    free(row.path);
 }
 END_TEST
 

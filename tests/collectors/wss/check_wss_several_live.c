@@ -28,7 +28,11 @@
 
 /* What a process has of its own at most: its stack, and what it wrote to since fork(2); and how
  * much of the program and its libraries all touch. */
-#define OWN_MIB     0.3
+#ifdef __SANITIZE_ADDRESS__
+#define OWN_MIB 4 /* with what the sanitizer keeps of each page */
+#else
+#define OWN_MIB 0.3
+#endif
 #define PROGRAM_MIB 2
 
 static struct hr_root *root;
