@@ -71,7 +71,7 @@ const struct column columns[] = {
      .sort_key = "room", .sort_letter = 'r'},
     {CONCLUSION, .title = "left", .type = "duration", .type_instance = "to_trouble",
      .key = "trouble_s", .rank = 7, .unit = "s", .head_unit = "s", .warn = 3600, .alarm = 0,
-     .meaning = "how long its memory lasts at the present trend; >1d: no trend",
+     .meaning = "time to trouble, by the trend of its memory; now: in any; >1d: no trend",
      .sort_key = "trouble", .sort_letter = 't'},
     /* The CPU time of tasks, in ns. The machine's also counts idle CPUs. */
     {COUNTER, .title = "cpus", .type_instance = "task-clock", .key = "cpus_used", .rank = 6,
