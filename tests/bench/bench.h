@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench/bench.h - what the benchmarks share: failures, clocks, sleeping, medians.
+ * bench/bench.h - what the benchmarks share: failures, clocks, sleeping, scenarios, medians.
  */
 #ifndef HEADROOM_TESTS_BENCH_H
 #define HEADROOM_TESTS_BENCH_H
@@ -42,6 +42,16 @@ static inline void sleep_until(uint64_t time_ns)
     const struct timespec time = {(time_t)(time_ns / 1000000000), (long)(time_ns % 1000000000)};
 
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
+}
+
+/** Whether a scenario is among the arguments, behind the first; without any only the usual one is
+ * wanted. */
+static inline bool is_wanted(const char *name, int argc, char **argv, const char *usual)
+{
+    for (int i = 2; i < argc; i++)
+        if (strcmp(argv[i], name) == 0)
+            return true;
+    return argc <= 2 && strcmp(name, usual) == 0;
 }
 
 /** The order of doubles, for qsort(3). */

@@ -97,24 +97,18 @@ static void end_stream(struct stream *stream)
     *stream = (struct stream){.pid = 0};
 }
 
-/* 0..1, from the sum of numbers that are about normal: their distribution's own values. */
-static double uniform(void)
-{
-    return 0.5 * erfc(-loads_normal() / sqrt(2));
-}
-
 static void set_next(struct stream *stream, uint64_t now_ns)
 {
     const double mean_s = 0.003 / stream->load; /* a job takes 3 ms on average */
 
     stream->next_ns = stream->pid == 0 || stream->load <= 0
                           ? UINT64_MAX
-                          : now_ns + (uint64_t)(-log(fmax(uniform(), 1e-9)) * mean_s * 1e9);
+                          : now_ns + (uint64_t)(-log(fmax(loads_uniform(), 1e-9)) * mean_s * 1e9);
 }
 
 static void send_job(struct stream *stream)
 {
-    const double job = 0.001 + 0.004 * uniform();
+    const double job = 0.001 + 0.004 * loads_uniform();
 
     require(write(stream->pipe[1], &job, sizeof(job)) == (ssize_t)sizeof(job), "send a job");
     set_next(stream, stream->next_ns);
@@ -301,16 +295,6 @@ static void prefer_this(void)
         fputs("bench_room_cpu: without real-time priority jobs may come late\n", stderr);
 }
 
-static bool is_wanted(const char *name, int argc, char **argv)
-{
-    if (argc <= 2)
-        return strcmp(name, "alone") == 0;
-    for (int i = 2; i < argc; i++)
-        if (strcmp(argv[i], name) == 0)
-            return true;
-    return false;
-}
-
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -325,9 +309,9 @@ int main(int argc, char **argv)
     prefer_this();
     printf("scenario   load  stalled    could be     could  error\n");
     for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
-        if (is_wanted(scenarios[i].name, argc, argv))
+        if (is_wanted(scenarios[i].name, argc, argv, "alone"))
             run_scenario(&scenarios[i]);
-    if (is_wanted("timer", argc, argv))
+    if (is_wanted("timer", argc, argv, "alone"))
         run_timer();
     groups_free(groups);
     hr_root_close(root);

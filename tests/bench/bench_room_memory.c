@@ -65,11 +65,6 @@ static void be_warm(volatile char *memory, unsigned round, bool writes)
     touch(memory, hot + round % 40 * part, hot + (round % 40 + 1) * part, writes);
 }
 
-static double uniform(void)
-{
-    return 0.5 * erfc(-loads_normal() / sqrt(2));
-}
-
 /* Log-uniform ranks are Zipf's law with exponent 1. */
 static void be_zipf(volatile char *memory, unsigned round, bool writes)
 {
@@ -77,7 +72,7 @@ static void be_zipf(volatile char *memory, unsigned round, bool writes)
 
     (void)round;
     for (int i = 0; i < 1500; i++) {
-        const size_t page = (size_t)(exp(uniform() * log(pages))) - 1;
+        const size_t page = (size_t)(exp(loads_uniform() * log(pages))) - 1;
         touch(memory, page, page + 1, writes);
     }
 }
@@ -308,16 +303,6 @@ static void run_load(const struct load *load, bool is_file)
     groups_remove(groups, "a");
 }
 
-static bool is_wanted(const char *name, int argc, char **argv)
-{
-    if (argc <= 2)
-        return strcmp(name, "warm") == 0;
-    for (int i = 2; i < argc; i++)
-        if (strcmp(argv[i], name) == 0)
-            return true;
-    return false;
-}
-
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -329,7 +314,7 @@ int main(int argc, char **argv)
     require(groups != NULL, "no cgroup2 hierarchy that can be written to");
     groups_write(groups, ".", "cgroup.subtree_control", "+memory");
     for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
-        if (!is_wanted(loads[i].name, argc, argv))
+        if (!is_wanted(loads[i].name, argc, argv, "warm"))
             continue;
         if (access("/dev/slow", R_OK) == 0)
             run_load(&loads[i], true);

@@ -15,9 +15,9 @@ void loads_seed(uint64_t number)
     state = 88172645463325252 + number * 2654435761;
 }
 
-/* 0..1, by xorshift64. */
-static double uniform(void)
+double loads_uniform(void)
 {
+    /* xorshift64 */
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;
@@ -29,7 +29,7 @@ double loads_normal(void)
     double sum = 0;
 
     for (int i = 0; i < 12; i++)
-        sum += uniform();
+        sum += loads_uniform();
     return sum - 6;
 }
 
@@ -57,7 +57,7 @@ static double garbage_of_hours(double t)
 static double steps(double t)
 {
     if (fmod(t, HOUR) < LOADS_STEP_S)
-        kept = 10 * floor(5 * uniform());
+        kept = 10 * floor(5 * loads_uniform());
     return 55 + kept + loads_normal() / 2;
 }
 

@@ -31,6 +31,9 @@ double loads_level(size_t load, double t);
 /** Sets the random numbers back to a beginning. */
 void loads_seed(uint64_t number);
 
+/** @return a number in 0..1, each as likely as the others. */
+double loads_uniform(void);
+
 /** @return a number that is about normally distributed, with a deviation of 1. */
 double loads_normal(void);
 

@@ -64,7 +64,7 @@ const struct column columns[] = {
      .meaning = "all of them wait for disks", .drawn = COLUMN_NUMBER, .in_full = true},
     {PRESSURE, .title = "irq", .type_instance = "irq-full", .key = "irq_full", .rank = 15,
      .meaning = "% of the time that interrupts take from it", .drawn = COLUMN_NUMBER},
-    /* Less than a tenth is what <Alert> warns of, unless it is told otherwise. */
+    /* Less than a tenth is what <Alert> warns of by default. */
     {CONCLUSION, .title = "room", .type = "percent", .type_instance = "room", .key = "room_pct",
      .rank = 5, .unit = "% of what it can have", .head_unit = "%", .warn = 10, .alarm = 0,
      .meaning = "% left before trouble, of CPU time, memory or I/O, whichever is least",

@@ -65,7 +65,7 @@ static double count_cpus(const struct row *machine, const struct memory_reader *
 }
 
 /* Plugins read at different moments; what is far too little shows that groups within others were
- * counted twice, as their names don't tell. */
+ * counted twice, as their names don't show it. */
 static double rest_of(double cpus, double busy, double used)
 {
     const double rest = busy - used;

@@ -17,7 +17,7 @@ struct memory_reader;
  * machine's busy CPUs do beyond its groups. Of groups within one another the outermost counts,
  * which has the use of those below. It isn't known unless that of each of these is, how many CPUs
  * the machine has, and how idle they are; nor where groups use far more than that is busy, as names
- * that an option Instance makes don't tell which lies within which.
+ * that an option Instance makes don't show which lies within which.
  *
  * How many CPUs there are is known by the machine's own counter in cgroup_perf; of this machine,
  * by the kernel, and where the counter is of chosen CPUs only it isn't known.
