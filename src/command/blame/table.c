@@ -38,6 +38,7 @@ struct matrix {
     const struct blame_report *report;
     const struct blame_waiter *rows;
     size_t row_count;
+    bool *short_names;    /* by row: whether it has one */
     struct taker *takers; /* the worst first */
     size_t taker_count, taker_capacity, column_count;
     int group_width; /* of the first column, at most */
@@ -175,21 +176,47 @@ static bool is_shared(const struct watched *watched, const char *path, const cha
     return false;
 }
 
-static void name_group(const struct blame_report *report, uint64_t id, int width, char label[256])
+/* Looks through all groups. */
+static bool has_short_name(const struct blame_report *report, uint64_t id)
 {
     const char *path = watched_path(report->watched, id);
     char name[SHORT_NAME_SIZE];
 
     short_path(path, name);
-    if (strcmp(name, path) != 0 && is_shared(report->watched, path, name))
-        label_fit(path, width, report->charset, label, 256);
-    else
-        label_fit(name, width, report->charset, label, 256);
+    return strcmp(name, path) != 0 && !is_shared(report->watched, path, name);
+}
+
+static void write_name(const struct blame_report *report, uint64_t id, bool is_short, int width,
+                       char label[256])
+{
+    const char *path = watched_path(report->watched, id);
+    char name[SHORT_NAME_SIZE];
+
+    if (is_short)
+        short_path(path, name);
+    label_fit(is_short ? name : path, width, report->charset, label, 256);
+}
+
+static void name_group(const struct blame_report *report, uint64_t id, int width, char label[256])
+{
+    write_name(report, id, has_short_name(report, id), width, label);
+}
+
+/* Once, as the widths of many tables are tried. @return 0 or -ENOMEM. */
+static int find_short_names(struct matrix *matrix)
+{
+    matrix->short_names = calloc(matrix->row_count + 1, sizeof(*matrix->short_names));
+    if (matrix->short_names == NULL)
+        return -ENOMEM;
+    for (size_t row = 0; row < matrix->row_count; row++)
+        matrix->short_names[row] = has_short_name(matrix->report, cells_of(matrix, row)->waiter);
+    return 0;
 }
 
 static void name_waiter(const struct matrix *matrix, size_t row, char label[256])
 {
-    name_group(matrix->report, cells_of(matrix, row)->waiter, matrix->group_width, label);
+    write_name(matrix->report, cells_of(matrix, row)->waiter, matrix->short_names[row],
+               matrix->group_width, label);
 }
 
 /* --- Waits ---------------------------------------------------------------- */
@@ -432,11 +459,14 @@ static int print_matrix(FILE *file, const struct blame_report *report,
     };
     int status = find_takers(&matrix);
 
+    if (status == 0)
+        status = find_short_names(&matrix);
     if (status == 0) {
         set_titles(&matrix);
         choose_columns(&matrix);
         status = print_rows(file, &matrix);
     }
+    free(matrix.short_names);
     free(matrix.takers);
     uint64_t rest_ns = 0;
     for (size_t i = matrix.row_count; i < count; i++)
