@@ -161,23 +161,6 @@ START_TEST(names_that_are_the_same_are_not_short)
 }
 END_TEST
 
-START_TEST(names_in_series_have_paths)
-{
-    static const char *const names[] = {"a_b", "none", "x.slice_web.service", "c_d"};
-    char *paths[4] = {NULL};
-
-    tree_add_group(tree, "c/d", true);
-    tree_add_group(tree, "c_d", true);
-    ck_assert_int_eq(group_find_paths(root, names, 4, paths), 0);
-    ck_assert_pstr_eq(paths[0], "a/b");
-    ck_assert_ptr_null(paths[1]);
-    ck_assert_pstr_eq(paths[2], "x.slice/web.service");
-    ck_assert_ptr_null(paths[3]); /* of two */
-    free(paths[0]);
-    free(paths[2]);
-}
-END_TEST
-
 START_TEST(an_instance_has_short_names)
 {
     ck_assert_msg(short_name_means(short_instances[_i].text, short_instances[_i].group,
@@ -389,7 +372,6 @@ int main(void)
                         sizeof(short_paths) / sizeof(short_paths[0]));
     tcase_add_loop_test(tcase, a_path_is_shortened, 0, sizeof(shortened) / sizeof(shortened[0]));
     tcase_add_test(tcase, names_that_are_the_same_are_not_short);
-    tcase_add_test(tcase, names_in_series_have_paths);
     tcase_add_loop_test(tcase, an_instance_has_short_names, 0,
                         sizeof(short_instances) / sizeof(short_instances[0]));
     tcase_add_test(tcase, the_only_one_of_a_short_name_is_chosen);

@@ -37,7 +37,7 @@ static char printed[65536];
 static const char config[] = "Hostname \"h\"\n"
                              "LoadPlugin headroom\n"
                              "<Plugin headroom>\n"
-                             "  Cgroup \"p\" \"p/*\"\n"
+                             "  Cgroup \"p\" \"p/*\" \"p_*\" \"**/cri-*.scope\"\n"
                              "  Trouble \"memory\" 20\n"
                              "  StateFile \"%s/history\"\n"
                              "  <Cgroup \"q/*\">\n"
@@ -142,10 +142,14 @@ static struct hr_room_working_set working_set;
 
 static void read_group(int row)
 {
+    struct places places;
+
     group_free(&group);
-    ck_assert_int_eq(group_fetch(NULL, &rows[row], &group), 0);
+    ck_assert_int_eq(group_fetch(NULL, &rooms, (size_t)row, &group), 0);
     group.working_set = working_set;
-    ck_assert_int_eq(group_read(root, &usage, &rooms, (size_t)row, &group), 0);
+    ck_assert_int_eq(places_find(root, &usage, &rooms, &places), 0);
+    ck_assert_int_eq(group_read(root, &usage, &rooms, &places, (size_t)row, &group), 0);
+    places_free(&places);
 }
 
 static const char *print_group(int row)
@@ -382,6 +386,16 @@ START_TEST(one_that_is_not_here)
 }
 END_TEST
 
+/* Which of them collectd's values are of isn't known. */
+START_TEST(a_name_that_two_groups_would_have)
+{
+    room_tree_add_group(tree, "p_a");
+    read_group(A);
+    ck_assert_ptr_null(group.path);
+    ck_assert_int_ne(group.missing.text[0], '\0');
+}
+END_TEST
+
 START_TEST(a_long_name)
 {
     static char name[] = "kubepods.slice_kubepods-burstable.slice_kubepods-burstable-pod0815.slice";
@@ -406,17 +420,21 @@ END_TEST
 START_TEST(a_container)
 {
     static char name[HR_INSTANCE_SIZE], own[HOST_NAME_MAX + 1];
+    struct places places;
 
+    /* collectd's Hostname is of this machine, and so is the machine's own name. */
     ck_assert_int_eq(gethostname(own, sizeof(own) - 1), 0);
     rows[B].host = own;
     hr_instance_make(CONTAINER, CONTAINER, false, name);
     rows[B].group = name;
     room_tree_add_group(tree, CONTAINER);
-    ck_assert_int_eq(rooms_shorten_names(&rooms, root), 0);
+    ck_assert_int_eq(places_find(root, &usage, &rooms, &places), 0);
+    ck_assert_int_eq(places_shorten_names(&places, &rooms), 0);
+    places_free(&places);
     ck_assert_str_eq(room_name(&rows[B]), "cri-containerd-748a7a914a7d.scope of pod 00000007");
     ck_assert_str_eq(room_name(&rows[A]), rows[A].group);
     read_group(B);
-    assert_says(B, "\ncgroup   kubepods.slice_kubepods-burstabl~"); /* not selected */
+    assert_says(B, "\ncgroup   " CONTAINER "\n");
     for (size_t i = 0; i < rooms.count; i++)
         free(rows[i].short_group);
 }
@@ -500,6 +518,7 @@ int main(void)
     tcase_add_test(tests, a_limit_of_io);
     tcase_add_test(tests, one_that_an_instance_names);
     tcase_add_test(tests, one_that_is_not_here);
+    tcase_add_test(tests, a_name_that_two_groups_would_have);
     tcase_add_test(tests, a_long_name);
     tcase_add_test(tests, a_container);
     tcase_add_loop_test(tests, advises_on_what_is_known, 0, sizeof(advices) / sizeof(*advices));

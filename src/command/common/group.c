@@ -205,51 +205,6 @@ int group_find_named(const struct hr_root *root, const char *wanted,
     return find_named(root, wanted, GROUP_SHORT, patterns);
 }
 
-/* @return the only path that has that name; NULL: there is none. */
-static const char *find_only(const struct group_patterns *paths, char (*names)[HR_INSTANCE_SIZE],
-                             const char *instance)
-{
-    const char *only = NULL;
-
-    for (size_t i = 0; i < paths->count; i++) {
-        if (strcmp(names[i], instance) != 0)
-            continue;
-        if (only != NULL)
-            return NULL;
-        only = paths->list[i];
-    }
-    return only;
-}
-
-static int copy_paths(const struct group_patterns *all, const char *const *instances, size_t count,
-                      char **paths)
-{
-    char(*names)[HR_INSTANCE_SIZE] = calloc(all->count + 1, sizeof(*names));
-    int status = names == NULL ? -ENOMEM : 0;
-
-    for (size_t i = 0; i < all->count && status == 0; i++)
-        make_name(all->list[i], names[i]);
-    for (size_t i = 0; i < count && status == 0; i++) {
-        const char *path = find_only(all, names, instances[i]);
-        if (path != NULL && (paths[i] = strdup(path)) == NULL)
-            status = -ENOMEM;
-    }
-    free(names);
-    return status;
-}
-
-int group_find_paths(const struct hr_root *root, const char *const *instances, size_t count,
-                     char **paths)
-{
-    struct group_patterns all = {.list = NULL};
-    int status = list_paths(root, &all);
-
-    if (status == 0)
-        status = copy_paths(&all, instances, count, paths);
-    group_patterns_free(&all);
-    return status == -ENOMEM ? status : 0;
-}
-
 /* A path may have characters that are wildcards in a pattern, and "?" matches each of them. */
 static void make_pattern(char *path)
 {

@@ -65,15 +65,6 @@ void group_describe_list(const char *const *groups, size_t count, char *text, si
 int group_find_named(const struct hr_root *root, const char *wanted,
                      struct group_patterns *patterns);
 
-/**
- * Finds the paths of cgroup2's cgroups with processes by their names in series.
- *
- * @param paths  NULL each; receives of each its path, for free(); NULL: there is none, or several.
- * @return 0, also if they can't be listed; -ENOMEM, when what is there is to be freed, too.
- */
-int group_find_paths(const struct hr_root *root, const char *const *instances, size_t count,
-                     char **paths);
-
 /** Whether a group may be meant by what is short for it. */
 enum group_length { GROUP_WHOLE, GROUP_SHORT };
 

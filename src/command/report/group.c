@@ -2,17 +2,13 @@
 #include "report/group.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "common/group.h"
-#include "common/host.h"
-#include "configured/selected.h"
 #include "configured/trouble_lines.h"
+#include "configured/used_features.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
 
@@ -39,12 +35,6 @@ enum group_resource group_binding(const struct room_row *row)
     while (i < GROUP_RESOURCE_COUNT && resources[i].value != by)
         i++;
     return (enum group_resource)i;
-}
-
-/* A cgroup that would have this name has another in the series. */
-static bool is_system(const char *name)
-{
-    return strcmp(name, "system") == 0;
 }
 
 static void set_reason(struct hr_reason *reason, const char *text)
@@ -86,91 +76,13 @@ static void take_row(const struct room_row *row, struct group *group)
     }
 }
 
-int group_fetch(struct client *client, const struct room_row *row, struct group *group)
+int group_fetch(struct client *client, const struct rooms *rooms, size_t row, struct group *group)
 {
     *group = (struct group){.touched_s = NAN, .active_file_bytes = NAN, .swap_bytes = NAN};
-    take_row(row, group);
-    if (group_binding(row) != GROUP_CPU)
+    take_row(&rooms->rows[row], group);
+    if (group_binding(&rooms->rows[row]) != GROUP_CPU)
         return 0;
-    return shares_fetch_cpu_takers(client, row, &group->taking);
-}
-
-/* --- Its cgroup ----------------------------------------------------------------------- */
-
-/* The cgroups of the rows. */
-struct places {
-    struct hr_cgroup_set *set; /* NULL: none can be listed */
-    char **paths;              /* of each row; NULL: not known */
-    const struct hr_cgroup *group;
-};
-
-static bool is_here(const struct usage *usage, const struct room_row *row)
-{
-    const struct config_item *hostname = config_find(&usage->config, "Hostname");
-    char own[HOST_NAME_MAX + 1] = "";
-
-    if (hostname != NULL && strcmp(config_text(hostname), row->host) == 0)
-        return true;
-    return gethostname(own, sizeof(own) - 1) == 0 && host_is(row->host, own);
-}
-
-static void close_places(const struct rooms *rooms, struct places *places)
-{
-    for (size_t i = 0; places->paths != NULL && i < rooms->count; i++)
-        free(places->paths[i]);
-    free(places->paths);
-    hr_cgroup_set_close(places->set);
-}
-
-/* Those that the plugin selects; without a configuration all. */
-static struct hr_cgroup_set *open_set(const struct hr_root *root, const struct usage *usage,
-                                      const struct usage_selection **selection)
-{
-    static const char *any[] = {"**"};
-    static const struct usage_selection all = {.patterns = {.list = any, .count = 1}};
-    struct cgroups_of_plugin of = {.plugin = "headroom", .selection = &usage->headroom.groups};
-
-    if (of.selection->patterns.count == 0)
-        of.selection = &all;
-    *selection = of.selection;
-    return cgroups_open(root, &of);
-}
-
-static int find_rows(const struct rooms *rooms, size_t row, const struct hr_cgroup *group,
-                     const char *name, struct places *places)
-{
-    for (size_t i = 0; i < rooms->count; i++) {
-        if (strcmp(rooms->rows[i].group, name) != 0 ||
-            strcmp(rooms->rows[i].host, rooms->rows[row].host) != 0 || places->paths[i] != NULL)
-            continue;
-        places->paths[i] = strdup(group->path);
-        if (places->paths[i] == NULL)
-            return -ENOMEM;
-        if (i == row)
-            places->group = group;
-    }
-    return 0;
-}
-
-static int open_places(const struct hr_root *root, const struct usage *usage,
-                       const struct rooms *rooms, size_t row, struct places *places)
-{
-    const struct usage_selection *selection;
-    const struct hr_cgroup *group = NULL;
-    char name[HR_INSTANCE_SIZE];
-    int status = 0;
-
-    *places = (struct places){.set = open_set(root, usage, &selection)};
-    places->paths = calloc(rooms->count, sizeof(*places->paths));
-    if (places->paths == NULL)
-        return -ENOMEM;
-    while (places->set != NULL && status == 0 &&
-           (group = hr_cgroup_set_next(places->set, group)) != NULL) {
-        cgroups_name(selection, group, name);
-        if (!is_system(name))
-            status = find_rows(rooms, row, group, name, places);
-    }
-    return status;
+    return shares_fetch_cpu_takers(client, rooms, row, &group->taking);
 }
 
 /* --- What binds, and why something isn't known ----------------------------------------- */
@@ -392,46 +304,44 @@ static int read_others(const struct rooms *rooms, const struct places *places, s
     if (by != GROUP_CPU && group->limits[by].bound != HR_ROOM_MACHINE)
         above = group->limits[by].group != NULL ? group->limits[by].group : group->path;
     if (by == GROUP_MEMORY)
-        status = shares_rank_memory(rooms, places->paths, above, &group->taking);
+        status = shares_rank_memory(rooms, places, above, &group->taking);
     if (status == 0)
-        status = shares_rank_waiting(rooms, places->paths, above, resources[by].name, row,
-                                     &group->waiting);
+        status =
+            shares_rank_waiting(rooms, places, above, resources[by].name, row, &group->waiting);
     return status;
 }
 
 static int read_here(const struct hr_root *root, const struct usage *usage,
-                     const struct rooms *rooms, size_t row, struct group *group)
+                     const struct rooms *rooms, const struct places *places, size_t row,
+                     struct group *group)
 {
-    struct places places;
+    const struct hr_cgroup *found = places->rows[row].group;
 
-    int status = open_places(root, usage, rooms, row, &places);
-    if (status == 0 && places.group != NULL) {
-        group->path = strdup(places.group->path);
-        status = group->path != NULL ? 0 : -ENOMEM;
-    }
-    if (status == 0 && places.set == NULL)
+    if (places->set == NULL) {
         set_reason(&group->missing,
                    "cgroups can't be listed here: is cgroup2, or version 1, mounted "
                    "(--root)?");
-    else if (status == 0 && places.group == NULL && !is_system(rooms->rows[row].group))
+        return 0;
+    }
+    if (found == NULL && !room_is_system(rooms->rows[row].group)) {
         set_reason(&group->missing,
                    "no cgroup here has this name: is it gone, or named by Instance "
                    "in another configuration (--config)?");
-    else if (status == 0)
-        status = read_cgroup(root, usage, places.group, group);
-    if (status == 0 && group->missing.text[0] == '\0')
-        status = read_others(rooms, &places, row, group);
-    close_places(rooms, &places);
-    return status;
+        return 0;
+    }
+    if (found != NULL && (group->path = strdup(found->path)) == NULL)
+        return -ENOMEM;
+    const int status = read_cgroup(root, usage, found, group);
+    return status != 0 ? status : read_others(rooms, places, row, group);
 }
 
 int group_read(const struct hr_root *root, const struct usage *usage, const struct rooms *rooms,
-               size_t row, struct group *group)
+               const struct places *places, size_t row, struct group *group)
 {
     for (int i = 0; i < GROUP_RESOURCE_COUNT; i++)
         group->rooms[i].line_pct = NAN;
-    if (is_here(usage, &rooms->rows[row]))
-        return read_here(root, usage, rooms, row, group);
+    if (places->rows[row].is_here)
+        return read_here(root, usage, rooms, places, row, group);
     set_reason(&group->missing, "it is on another host: run headroom report there");
     return 0;
 }

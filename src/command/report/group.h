@@ -11,6 +11,7 @@
 #define HEADROOM_COMMAND_REPORT_GROUP_H
 
 #include "report/advice.h"
+#include "report/places.h"
 #include "report/rooms.h"
 #include "report/shares.h"
 #include "report/trend.h"
@@ -68,21 +69,22 @@ enum group_resource group_binding(const struct room_row *row);
 /**
  * Begins with what is collectd's alone.
  *
+ * @param rooms  all rows that collectd has.
+ * @param row    the group's.
  * @param group  receives it, for group_free(), whatever is returned.
  * @return 0, -ENOMEM, or as client_get().
  */
-int group_fetch(struct client *client, const struct room_row *row, struct group *group);
+int group_fetch(struct client *client, const struct rooms *rooms, size_t row, struct group *group);
 
 /**
  * Adds the rest. It takes a second if the group's I/O is limited.
  *
- * @param usage  how the plugins are configured.
- * @param rooms  all rows that collectd has.
- * @param row    the group's.
+ * @param usage   how the plugins are configured.
+ * @param places  of all rows.
  * @return 0 or -ENOMEM.
  */
 int group_read(const struct hr_root *root, const struct usage *usage, const struct rooms *rooms,
-               size_t row, struct group *group);
+               const struct places *places, size_t row, struct group *group);
 
 void group_free(struct group *group);
 

@@ -19,6 +19,7 @@
 #include "headroom/descriptor.h"
 #include "headroom/root.h"
 #include "report/group.h"
+#include "report/places.h"
 #include "report/rooms.h"
 #include "report/working_set.h"
 
@@ -52,7 +53,7 @@ static void print_help(void)
          "                      (default: " CLIENT_DEFAULT_SOCKET ")\n"
          "  --sort KEY          what to sort by: room, trouble, memory, cpu, io\n"
          "                      (default: room)\n"
-         "  --config FILE       collectd's configuration, by which one group is found here\n"
+         "  --config FILE       collectd's configuration, by which groups are found here\n"
          "                      (default: collectd's own, /etc/collectd/collectd.conf)\n"
          "  --root PATH         where the host's / is mounted (default: the plugins' option\n"
          "                      Root, or /)\n"
@@ -130,9 +131,16 @@ static int wait_for_collectd(void *context, int fd, short events)
     return ready == 0 ? -ETIMEDOUT : 0;
 }
 
+/* This machine, by the plugins' configuration. */
+struct here {
+    struct usage usage;
+    struct hr_root *root;
+};
+
 /* What collectd has, and what of it is wanted. */
 struct found {
     struct rooms rooms;
+    struct places places;
     struct group_patterns meant;
     int chosen;          /* what rooms_choose() returned */
     const char *missing; /* and had */
@@ -140,23 +148,47 @@ struct found {
     struct group about;  /* of which one group is meant, then begun */
 };
 
-static int fetch_rooms(const char *socket, char *const *wanted, size_t count, struct found *found)
+static int fetch_rooms(struct client *client, const struct options *options,
+                       const struct here *here, struct found *found)
 {
     struct rooms *rooms = &found->rooms;
-    struct client *client;
+    int status = rooms_fetch(client, rooms);
 
-    int status = client_open(socket, wait_for_collectd, NULL, &client);
     if (status != 0)
         return status;
-    status = rooms_fetch(client, rooms);
-    found->chosen = rooms_choose(rooms, wanted, count, &found->meant, &found->missing);
-    found->row = found->chosen == 0 ? rooms_find_only(rooms, &found->meant) : rooms->count;
-    if (status == 0 && found->row < rooms->count)
-        status = group_fetch(client, &rooms->rows[found->row], &found->about);
-    if (status == 0 && found->row < rooms->count)
-        status = working_set_fetch(client, &rooms->rows[found->row], &found->about.working_set);
+    status = places_find(here->root, &here->usage, rooms, &found->places);
+    /* Names that are too long, for people. */
+    return status == 0 && !options->json ? places_shorten_names(&found->places, rooms) : status;
+}
+
+static int fetch_group(struct client *client, struct found *found)
+{
+    const struct rooms *rooms = &found->rooms;
+    int status = group_fetch(client, rooms, found->row, &found->about);
+
+    return status != 0
+               ? status
+               : working_set_fetch(client, &rooms->rows[found->row], &found->about.working_set);
+}
+
+static int fetch(const struct options *options, const struct here *here, char *const *wanted,
+                 size_t count, struct found *found)
+{
+    struct client *client;
+
+    int status = client_open(options->socket, wait_for_collectd, NULL, &client);
+    if (status != 0)
+        return status;
+    status = fetch_rooms(client, options, here, found);
+    if (status == 0) {
+        found->chosen = rooms_choose(&found->rooms, wanted, count, &found->meant, &found->missing);
+        found->row =
+            found->chosen == 0 ? rooms_find_only(&found->rooms, &found->meant) : found->rooms.count;
+        if (found->row < found->rooms.count)
+            status = fetch_group(client, found);
+    }
     client_close(client);
-    if (status == 0 && rooms->count == 0)
+    if (status == 0 && found->rooms.count == 0)
         return -ENODATA;
     return status;
 }
@@ -192,7 +224,7 @@ static int fail_by_choice(const char *title, const struct found *found)
     return COMMAND_FAILED;
 }
 
-/* --- One group --------------------------------------------------------------------------- */
+/* --- This machine ------------------------------------------------------------------------- */
 
 /* collectd's own configuration may be readable by root only; what was named must be there. */
 static int read_usage(const char *title, const char *path, struct usage *usage)
@@ -206,46 +238,28 @@ static int read_usage(const char *title, const char *path, struct usage *usage)
     return COMMAND_MISUSED;
 }
 
-static int read_group(const char *title, const struct options *options, const struct rooms *rooms,
-                      size_t row, struct group *group)
+static int open_here(const char *title, const struct options *options, struct here *here)
 {
-    struct usage usage;
-    struct hr_root *root;
+    int status = read_usage(title, options->config, &here->usage);
 
-    int status = read_usage(title, options->config, &usage);
-    if (status != COMMAND_DONE) {
-        usage_free(&usage);
+    if (status != COMMAND_DONE)
         return status;
-    }
-    const char *path = options->root != NULL ? options->root
-                       : usage.root != NULL  ? usage.root
-                                             : "/";
-    int failure = hr_root_open(path, &root);
-    if (failure < 0) {
-        fprintf(stderr, "%s: can't use %s as root directory: %s\n", title, path,
-                strerror(-failure));
-        usage_free(&usage);
-        return COMMAND_MISUSED;
-    }
-    hr_descriptor_raise_limit(0); /* as the plugin does */
-    failure = group_read(root, &usage, rooms, row, group);
-    hr_root_close(root);
-    usage_free(&usage);
-    if (failure == 0)
+    const char *path = options->root != NULL      ? options->root
+                       : here->usage.root != NULL ? here->usage.root
+                                                  : "/";
+    int failure = hr_root_open(path, &here->root);
+    if (failure == 0) {
+        hr_descriptor_raise_limit(0); /* as the plugin does */
         return COMMAND_DONE;
-    fprintf(stderr, "%s: can't read the group: %s\n", title, strerror(-failure));
-    return COMMAND_FAILED;
+    }
+    fprintf(stderr, "%s: can't use %s as root directory: %s\n", title, path, strerror(-failure));
+    return COMMAND_MISUSED;
 }
 
-/* Of names that are too long. */
-static int shorten_names(const char *title, const struct options *options, struct rooms *rooms)
+static void close_here(struct here *here)
 {
-    struct hr_root *root = NULL;
-
-    hr_root_open(options->root != NULL ? options->root : "/", &root); /* else it is NULL */
-    int status = rooms_shorten_names(rooms, root);
-    hr_root_close(root);
-    return output_finish(title, status);
+    hr_root_close(here->root);
+    usage_free(&here->usage);
 }
 
 /* --- All ------------------------------------------------------------------------------------ */
@@ -265,20 +279,30 @@ static int print_rooms(const char *title, const struct options *options, const s
     return output_finish(title, status != 0 ? status : output_flush(stdout));
 }
 
-static int show_rooms(const char *title, const struct options *options, struct found *found)
+static int read_group(const char *title, const struct here *here, struct found *found)
+{
+    const int failure = group_read(here->root, &here->usage, &found->rooms, &found->places,
+                                   found->row, &found->about);
+
+    if (failure == 0)
+        return COMMAND_DONE;
+    fprintf(stderr, "%s: can't read the group: %s\n", title, strerror(-failure));
+    return COMMAND_FAILED;
+}
+
+static int show_rooms(const char *title, const struct options *options, const struct here *here,
+                      struct found *found)
 {
     struct rooms *rooms = &found->rooms;
     const bool is_one = found->row < rooms->count;
-    int status = COMMAND_DONE;
 
     if (found->chosen != 0)
         return fail_by_choice(title, found);
-    if (!options->json)
-        status = shorten_names(title, options, rooms);
-    if (is_one && status == COMMAND_DONE)
-        status = read_group(title, options, rooms, found->row, &found->about);
-    if (status != COMMAND_DONE)
-        return status;
+    if (is_one) {
+        const int status = read_group(title, here, found);
+        if (status != COMMAND_DONE)
+            return status;
+    }
     rooms_keep(rooms, &found->meant);
     rooms_sort(rooms, options->sort);
     return print_rooms(title, options, rooms, is_one ? &found->about : NULL);
@@ -287,14 +311,20 @@ static int show_rooms(const char *title, const struct options *options, struct f
 static int report_rooms(const char *title, const struct options *options, char *const *wanted,
                         size_t count)
 {
+    struct here here = {.root = NULL};
     struct found found = {.rooms = {.rows = NULL}};
 
-    int status = fetch_rooms(options->socket, wanted, count, &found);
-    status = status != 0 ? report_failure(title, status, options->socket)
-                         : show_rooms(title, options, &found);
+    int status = open_here(title, options, &here);
+    if (status == COMMAND_DONE) {
+        const int failure = fetch(options, &here, wanted, count, &found);
+        status = failure != 0 ? report_failure(title, failure, options->socket)
+                              : show_rooms(title, options, &here, &found);
+    }
     group_free(&found.about);
     group_patterns_free(&found.meant);
+    places_free(&found.places);
     rooms_free(&found.rooms);
+    close_here(&here);
     return status;
 }
 

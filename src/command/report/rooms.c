@@ -2,16 +2,13 @@
 #include "report/rooms.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "common/client.h"
 #include "common/group.h"
-#include "common/host.h"
 #include "common/identifier.h"
 #include "headroom/array.h"
 #include "headroom/utf8.h"
@@ -265,41 +262,9 @@ const char *room_name(const struct room_row *row)
     return row->short_group != NULL ? row->short_group : row->group;
 }
 
-static int shorten_names(struct rooms *rooms, char *const *paths)
+bool room_is_system(const char *group)
 {
-    struct short_name_of *groups = calloc(rooms->count + 1, sizeof(*groups));
-    char **names = calloc(rooms->count + 1, sizeof(*names));
-    int status = groups == NULL || names == NULL ? -ENOMEM : 0;
-
-    for (size_t i = 0; i < rooms->count && status == 0; i++)
-        groups[i] = (struct short_name_of){rooms->rows[i].host, rooms->rows[i].group, paths[i]};
-    if (status == 0)
-        status = short_names_find(groups, rooms->count, names);
-    for (size_t i = 0; i < rooms->count && names != NULL; i++)
-        rooms->rows[i].short_group = names[i];
-    free(names);
-    free(groups);
-    return status;
-}
-
-int rooms_shorten_names(struct rooms *rooms, const struct hr_root *root)
-{
-    char own[HOST_NAME_MAX + 1] = "", **paths = calloc(rooms->count + 1, sizeof(*paths));
-    const char **groups = calloc(rooms->count + 1, sizeof(*groups));
-    int status = paths == NULL || groups == NULL ? -ENOMEM : 0;
-
-    gethostname(own, sizeof(own) - 1);
-    for (size_t i = 0; i < rooms->count && status == 0; i++)
-        groups[i] = host_is(rooms->rows[i].host, own) ? rooms->rows[i].group : "";
-    if (status == 0 && root != NULL)
-        status = group_find_paths(root, groups, rooms->count, paths);
-    if (status == 0)
-        status = shorten_names(rooms, paths);
-    for (size_t i = 0; paths != NULL && i < rooms->count; i++)
-        free(paths[i]);
-    free(paths);
-    free(groups);
-    return status;
+    return strcmp(group, "system") == 0;
 }
 
 /* --- Choosing and sorting ---------------------------------------------------------- */

@@ -39,7 +39,7 @@ struct room_cause {
 
 struct room_row {
     char *host, *group;
-    char *short_group;               /**< for people, see rooms_shorten_names(); NULL: the same */
+    char *short_group;               /**< for people, see places_shorten_names(); NULL: the same */
     double values[ROOM_VALUE_COUNT]; /**< NAN: not known */
     double idle_pct;           /**< of the CPUs, by the psi plugin; system only; NAN: absent */
     struct room_cause *causes; /**< the greatest first */
@@ -61,16 +61,12 @@ int rooms_fetch(struct client *client, struct rooms *rooms);
 
 void rooms_free(struct rooms *rooms);
 
-/**
- * Finds the short names of groups, see common/short_name.h, where these are distinct.
- *
- * @param root  of this machine, by whose cgroups names of its own groups are known; NULL: none.
- * @return 0 or -ENOMEM.
- */
-int rooms_shorten_names(struct rooms *rooms, const struct hr_root *root);
-
 /** @return the name of a row for people. */
 const char *room_name(const struct room_row *row);
+
+/** Whether a row of that name is the whole system's: a cgroup that would have it has another one.
+ */
+bool room_is_system(const char *group);
 
 /**
  * Finds the groups that a user means, see group_choose().

@@ -59,12 +59,16 @@ static int add_row(struct shares *shares, const struct room_row *row, double pct
     return add_share(shares, &(struct share){row->group, (char *)room_name(row), pct});
 }
 
-/* Its path isn't known. */
-static int add_taker(struct shares *shares, const char *taker, size_t length, double pct)
+/* The path of one that has no row isn't known. */
+static int add_taker(struct shares *shares, const struct rooms *rooms, const char *host,
+                     const char *taker, size_t length, double pct)
 {
     char group[128], name[SHORT_NAME_SIZE];
 
     snprintf(group, sizeof(group), "%.*s", (int)length, taker);
+    for (size_t i = 0; i < rooms->count; i++)
+        if (strcmp(rooms->rows[i].group, group) == 0 && strcmp(rooms->rows[i].host, host) == 0)
+            return add_row(shares, &rooms->rows[i], pct);
     short_name(group, NULL, name);
     return add_share(shares, &(struct share){group, name, pct});
 }
@@ -107,7 +111,8 @@ static int collect_taken(void *context, const char *text)
     return taken->names[taken->count++] != NULL ? 0 : -ENOMEM;
 }
 
-static int fetch_taken(struct client *client, const struct taken *taken, struct shares *taking)
+static int fetch_taken(struct client *client, const struct rooms *rooms, const struct taken *taken,
+                       struct shares *taking)
 {
     double *numbers = calloc(taken->count + 1, sizeof(*numbers));
     int status = numbers == NULL
@@ -119,20 +124,21 @@ static int fetch_taken(struct client *client, const struct taken *taken, struct 
         size_t length;
         identifier_parse(taken->names[i], &parts);
         const char *taker = find_taker(taken->row, &parts, &length);
-        status = add_taker(taking, taker, length, numbers[i] * PCT_PER_US_PER_S);
+        status = add_taker(taking, rooms, taken->row->host, taker, length,
+                           numbers[i] * PCT_PER_US_PER_S);
     }
     free(numbers);
     return status;
 }
 
-int shares_fetch_cpu_takers(struct client *client, const struct room_row *row,
+int shares_fetch_cpu_takers(struct client *client, const struct rooms *rooms, size_t row,
                             struct shares *taking)
 {
-    struct taken taken = {.row = row};
+    struct taken taken = {.row = &rooms->rows[row]};
 
     int status = client_list(client, collect_taken, &taken);
     if (status == 0)
-        status = fetch_taken(client, &taken, taking);
+        status = fetch_taken(client, rooms, &taken, taking);
     if (taken.count == 0)
         snprintf(taking->unknown.text, sizeof(taking->unknown.text),
                  "headroom blame measures it, or Blame \"always\" of the psi plugin");
@@ -144,32 +150,37 @@ int shares_fetch_cpu_takers(struct client *client, const struct room_row *row,
 
 /* --- From the rows ------------------------------------------------------------------ */
 
-static bool has_inner(const struct rooms *rooms, char *const *paths, size_t row)
+static bool is_within(const struct place *place, const char *above)
+{
+    return place->group != NULL && hr_cgroup_is_within(place->group->path, above);
+}
+
+static bool has_inner(const struct rooms *rooms, const struct places *places, size_t row)
 {
     for (size_t i = 0; i < rooms->count; i++)
-        if (i != row && paths[i] != NULL && hr_cgroup_is_within(paths[i], paths[row]))
+        if (i != row && is_within(&places->rows[i], places->rows[row].group->path))
             return true;
     return false;
 }
 
-static bool is_counted(const struct rooms *rooms, char *const *paths, const char *above, size_t row)
+static bool is_counted(const struct rooms *rooms, const struct places *places, const char *above,
+                       size_t row)
 {
-    return paths[row] != NULL && hr_cgroup_is_within(paths[row], above) &&
-           !has_inner(rooms, paths, row);
+    return is_within(&places->rows[row], above) && !has_inner(rooms, places, row);
 }
 
-int shares_rank_memory(const struct rooms *rooms, char *const *paths, const char *above,
+int shares_rank_memory(const struct rooms *rooms, const struct places *places, const char *above,
                        struct shares *taking)
 {
     double sum = 0;
     int status = 0;
 
     for (size_t i = 0; i < rooms->count; i++)
-        if (is_counted(rooms, paths, above, i) && !isnan(rooms->rows[i].values[ROOM_NEED]))
+        if (is_counted(rooms, places, above, i) && !isnan(rooms->rows[i].values[ROOM_NEED]))
             sum += rooms->rows[i].values[ROOM_NEED];
     for (size_t i = 0; i < rooms->count && sum > 0 && status == 0; i++) {
         const struct room_row *row = &rooms->rows[i];
-        if (is_counted(rooms, paths, above, i))
+        if (is_counted(rooms, places, above, i))
             status = add_row(taking, row, 100 * row->values[ROOM_NEED] / sum);
     }
     return status;
@@ -193,14 +204,14 @@ static double stalled_pct(const struct room_row *row, const char *resource)
     return sum;
 }
 
-int shares_rank_waiting(const struct rooms *rooms, char *const *paths, const char *above,
+int shares_rank_waiting(const struct rooms *rooms, const struct places *places, const char *above,
                         const char *resource, size_t except, struct shares *waiting)
 {
     int status = 0;
 
     for (size_t i = 0; i < rooms->count && status == 0; i++) {
         const struct room_row *row = &rooms->rows[i];
-        if (i != except && is_counted(rooms, paths, above, i))
+        if (i != except && is_counted(rooms, places, above, i))
             status = add_row(waiting, row, stalled_pct(row, resource));
     }
     return status;

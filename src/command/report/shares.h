@@ -6,6 +6,7 @@
 #define HEADROOM_COMMAND_REPORT_SHARES_H
 
 #include "headroom/reason.h"
+#include "report/places.h"
 #include "report/rooms.h"
 
 struct client;
@@ -31,22 +32,21 @@ void shares_free(struct shares *shares);
  *
  * @return 0, -ENOMEM, or as client_get().
  */
-int shares_fetch_cpu_takers(struct client *client, const struct room_row *row,
+int shares_fetch_cpu_takers(struct client *client, const struct rooms *rooms, size_t row,
                             struct shares *taking);
 
 /**
  * Ranks the groups below another one by what they need of the memory that these need together. Of a
  * group and those in it, the latter count.
  *
- * @param paths  of the rows' groups; NULL: not known, or it is the system.
  * @param above  the path of the group below which they are; "": all.
  */
-int shares_rank_memory(const struct rooms *rooms, char *const *paths, const char *above,
+int shares_rank_memory(const struct rooms *rooms, const struct places *places, const char *above,
                        struct shares *taking);
 
 /** Ranks them by for how long they were stalled for a resource: "cpu", of that not by limits nor
  * for themselves. @param except  the row that isn't among them. */
-int shares_rank_waiting(const struct rooms *rooms, char *const *paths, const char *above,
+int shares_rank_waiting(const struct rooms *rooms, const struct places *places, const char *above,
                         const char *resource, size_t except, struct shares *waiting);
 
 #endif

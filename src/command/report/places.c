@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/places.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/host.h"
+#include "common/short_name.h"
+#include "configured/selected.h"
+
+/* --- This machine --------------------------------------------------------------------- */
+
+/* Its names: collectd's, and its own. */
+struct hosts {
+    const char *configured; /* NULL: the other */
+    char own[HOST_NAME_MAX + 1];
+};
+
+static void find_hosts(const struct usage *usage, struct hosts *hosts)
+{
+    const struct config_item *hostname = config_find(&usage->config, "Hostname");
+
+    *hosts = (struct hosts){.configured = hostname != NULL ? config_text(hostname) : NULL};
+    if (gethostname(hosts->own, sizeof(hosts->own) - 1) < 0)
+        hosts->own[0] = '\0';
+}
+
+static bool is_here(const struct hosts *hosts, const char *host)
+{
+    if (hosts->configured != NULL && strcmp(hosts->configured, host) == 0)
+        return true;
+    return hosts->own[0] != '\0' && host_is(host, hosts->own);
+}
+
+/* --- Its cgroups ---------------------------------------------------------------------- */
+
+static struct hr_cgroup_set *open_set(const struct hr_root *root, const struct usage *usage,
+                                      const struct usage_selection **selection)
+{
+    static const char *any[] = {"**"};
+    static const struct usage_selection all = {.patterns = {.list = any, .count = 1}};
+    struct cgroups_of_plugin of = {.plugin = "headroom", .selection = &usage->headroom.groups};
+
+    if (of.selection->patterns.count == 0)
+        of.selection = &all;
+    *selection = of.selection;
+    return cgroups_open(root, &of);
+}
+
+/* Several may have one name, of which collectd has one: which isn't known. */
+static const struct hr_cgroup several;
+
+static void find_rows(const struct rooms *rooms, const struct hr_cgroup *group, const char *name,
+                      struct place *rows)
+{
+    for (size_t i = 0; i < rooms->count; i++)
+        if (rows[i].is_here && strcmp(rooms->rows[i].group, name) == 0)
+            rows[i].group = rows[i].group == NULL ? group : &several;
+}
+
+int places_find(const struct hr_root *root, const struct usage *usage, const struct rooms *rooms,
+                struct places *places)
+{
+    const struct usage_selection *selection;
+    const struct hr_cgroup *group = NULL;
+    char name[HR_INSTANCE_SIZE];
+    struct hosts hosts;
+
+    *places = (struct places){.rows = calloc(rooms->count + 1, sizeof(*places->rows))};
+    if (places->rows == NULL)
+        return -ENOMEM;
+    find_hosts(usage, &hosts);
+    for (size_t i = 0; i < rooms->count; i++)
+        places->rows[i].is_here = is_here(&hosts, rooms->rows[i].host);
+    places->set = open_set(root, usage, &selection);
+    while (places->set != NULL && (group = hr_cgroup_set_next(places->set, group)) != NULL) {
+        cgroups_name(selection, group, name);
+        if (!room_is_system(name)) /* such a cgroup has another name in the series */
+            find_rows(rooms, group, name, places->rows);
+    }
+    for (size_t i = 0; i < rooms->count; i++)
+        if (places->rows[i].group == &several)
+            places->rows[i].group = NULL;
+    return 0;
+}
+
+void places_free(struct places *places)
+{
+    free(places->rows);
+    hr_cgroup_set_close(places->set);
+    *places = (struct places){.set = NULL};
+}
+
+/* --- Names ------------------------------------------------------------------------------ */
+
+int places_shorten_names(const struct places *places, struct rooms *rooms)
+{
+    struct short_name_of *groups = calloc(rooms->count + 1, sizeof(*groups));
+    char **names = calloc(rooms->count + 1, sizeof(*names));
+    int status = groups == NULL || names == NULL ? -ENOMEM : 0;
+
+    for (size_t i = 0; i < rooms->count && status == 0; i++) {
+        const struct hr_cgroup *group = places->rows[i].group;
+        groups[i] = (struct short_name_of){rooms->rows[i].host, rooms->rows[i].group,
+                                           group != NULL ? group->path : NULL};
+    }
+    if (status == 0)
+        status = short_names_find(groups, rooms->count, names);
+    for (size_t i = 0; i < rooms->count && names != NULL; i++)
+        rooms->rows[i].short_group = names[i];
+    free(names);
+    free(groups);
+    return status;
+}
