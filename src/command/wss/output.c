@@ -39,6 +39,8 @@ static void print_columns(const struct wss_output *output, const struct wss_read
     print_mib(output->file, sample->has_rss, sample->rss_bytes);
     print_mib(output->file, sample->has_pss, sample->pss_bytes);
     print_mib(output->file, true, sample->referenced_bytes);
+    if (output->scans)
+        fprintf(output->file, " %10.4f", (double)sample->scan_ns / HR_NS_PER_S);
     putc('\n', output->file);
 }
 
@@ -174,7 +176,10 @@ int wss_output_heading(const struct wss_output *output)
     case WSS_COLUMNS:
         if (output->timestamps)
             fprintf(output->file, "%-*s ", TIME_WIDTH, "Time");
-        fprintf(output->file, "%-7s %10s %10s %10s\n", "Est(s)", "RSS(MB)", "PSS(MB)", "Ref(MB)");
+        fprintf(output->file, "%-7s %10s %10s %10s", "Est(s)", "RSS(MB)", "PSS(MB)", "Ref(MB)");
+        if (output->scans)
+            fprintf(output->file, " %10s", "Scan(s)");
+        putc('\n', output->file);
         break;
     case WSS_JSON:
         break;

@@ -25,6 +25,7 @@ struct wss_output {
     FILE *file;
     enum wss_format format;
     bool timestamps; /**< COLUMNS: with the local time of the reading; the others always have it */
+    bool scans;      /**< COLUMNS: with how long scanning took; the others always have it */
 };
 
 struct wss_reading {

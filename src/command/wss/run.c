@@ -13,7 +13,6 @@
 #include "common/usage.h"
 #include "common/waiting.h"
 #include "headroom/array.h"
-#include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "wss/gnuplot.h"
@@ -337,24 +336,14 @@ static int draw_chart(struct run *run)
 
 /* --- The run -------------------------------------------------------------- */
 
-/* A cgroup may be named as its series are, or in short. What isn't found here is reported when it
- * is measured. */
 static int find_cgroup(struct run *run)
 {
-    const char *wanted = run->request->target.cgroup;
-    struct group_patterns *found = &run->cgroups;
     char names[512];
 
     run->measured = run->request->target;
-    if (run->measured.scope != HR_WSS_CGROUP || wanted[0] == '\0' ||
-        hr_cgroup_find(run->root, wanted) == 0)
+    if (wss_target_resolve(run->root, &run->measured, &run->cgroups) == 0)
         return COMMAND_DONE;
-    int status = group_find_named(run->root, wanted, found);
-    if (status == 0 && found->count == 1)
-        run->measured.cgroup = found->list[0];
-    if (found->count <= 1)
-        return COMMAND_DONE;
-    group_describe_several(wanted, found, names, sizeof(names));
+    group_describe_several(run->measured.cgroup, &run->cgroups, names, sizeof(names));
     print_error(run, "%s", names);
     return COMMAND_FAILED;
 }

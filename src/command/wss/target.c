@@ -5,7 +5,23 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "common/group.h"
 #include "common/label.h"
+#include "headroom/cgroup.h"
+
+int wss_target_resolve(const struct hr_root *root, struct hr_wss_target *target,
+                       struct group_patterns *found)
+{
+    if (target->scope != HR_WSS_CGROUP || target->cgroup[0] == '\0' ||
+        hr_cgroup_find(root, target->cgroup) == 0)
+        return 0;
+    int status = group_find_named(root, target->cgroup, found);
+    if (found->count > 1)
+        return -ENOTUNIQ;
+    if (status == 0 && found->count == 1)
+        target->cgroup = found->list[0];
+    return 0;
+}
 
 void wss_target_find(const struct hr_root *root, const struct hr_wss_target *target,
                      struct hr_process_list *processes)

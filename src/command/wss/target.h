@@ -9,9 +9,21 @@
 
 #include "headroom/wss.h"
 
+struct group_patterns;
 struct hr_root;
 
 #define WSS_TARGET_NAME_SIZE 600
+
+/**
+ * Finds the cgroup, if the target is one: it may be named as its series are, or in short. Where
+ * there is none the target stays what it is, and hr_wss_begin() reports that.
+ *
+ * @param target  its cgroup may become a text of `found`.
+ * @param found   receives what was found, for group_patterns_free().
+ * @return 0; -ENOTUNIQ: the name is short for several, see group_describe_several().
+ */
+int wss_target_resolve(const struct hr_root *root, struct hr_wss_target *target,
+                       struct group_patterns *found);
 
 /**
  * Finds the processes, if the target is of processes, for messages. hr_wss_begin() reports it if

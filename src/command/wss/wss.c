@@ -11,6 +11,7 @@
 #include "common/output.h"
 #include "common/usage.h"
 #include "headroom/clock.h"
+#include "wss/compare.h"
 #include "wss/gnuplot.h"
 #include "wss/restore.h"
 #include "wss/run.h"
@@ -21,7 +22,8 @@ enum { STEPS_MAX = 60 };
 struct options {
     struct wss_request request;
     const char *target; /* the option that named it; NULL: none */
-    bool cumulative, snapshots, profile, total;
+    bool cumulative, snapshots, profile, total, compare;
+    bool chose_method;
     bool restore, measures; /* the latter: another option than those that go with it was given */
 };
 
@@ -52,6 +54,7 @@ static void print_help(void)
         "How:\n"
         "  --method METHOD         referenced, idle, lru_gen, damon, or auto (default), the least\n"
         "                          disturbing that can answer\n"
+        "  --compare               once by each method in turn, with what that takes and disturbs\n"
         "  --aging                 lru_gen: have the kernel begin new generations for each window\n"
         "  --root PATH             the directory where the host's / is mounted (default: /)\n"
         "  --restore               only switch DAMON off if a killed run has left it on\n"
@@ -106,6 +109,7 @@ static int parse_steps(const char *title, const char *text, struct options *opti
 
 static int parse_method(const char *title, const char *name, struct options *options)
 {
+    options->chose_method = true;
     if (hr_wss_method_parse(name, &options->request.method) == 0)
         return COMMAND_DONE;
     fprintf(stderr, "%s: --method takes one of ", title);
@@ -209,6 +213,18 @@ static int check_method(const char *title, const struct wss_request *request)
     return COMMAND_DONE;
 }
 
+/* It is one window of each method. */
+static int check_comparison(const char *title, const struct options *options)
+{
+    if (!options->compare)
+        return COMMAND_DONE;
+    if (options->chose_method)
+        return command_misused(title, "--compare takes each method: --method excludes it");
+    if (options->request.plan.mode != WSS_SNAPSHOT || options->request.timestamps)
+        return command_misused(title, "--compare excludes -C, -P, -s and -t");
+    return COMMAND_DONE;
+}
+
 static int check_output(const char *title, const struct wss_request *request)
 {
     if (request->timestamps && request->format != WSS_COLUMNS)
@@ -257,7 +273,8 @@ enum {
     CSV,
     PLOT,
     LINEAR,
-    RESTORE
+    RESTORE,
+    COMPARE
 };
 
 static const struct option known[] = {
@@ -275,6 +292,7 @@ static const struct option known[] = {
     {"aging", no_argument, NULL, AGING},
     {"root", required_argument, NULL, ROOT},
     {"restore", no_argument, NULL, RESTORE},
+    {"compare", no_argument, NULL, COMPARE},
     {"json", no_argument, NULL, JSON},
     {"csv", no_argument, NULL, CSV},
     {"plot", optional_argument, NULL, PLOT},
@@ -313,6 +331,9 @@ static int parse_option(const char *title, int option, struct options *options)
         return parse_picture(title, optarg, options);
     case RESTORE:
         options->restore = true;
+        return COMMAND_DONE;
+    case COMPARE:
+        options->compare = true;
         return COMMAND_DONE;
     case ROOT:
         request->root = optarg;
@@ -356,6 +377,8 @@ static int parse_options(int argc, char **argv, struct options *options)
     if (status == COMMAND_DONE)
         status = check_method(argv[0], &options->request);
     if (status == COMMAND_DONE)
+        status = check_comparison(argv[0], options);
+    if (status == COMMAND_DONE)
         status = check_output(argv[0], &options->request);
     return status;
 }
@@ -372,8 +395,10 @@ int wss_main(int argc, char **argv)
     int status = parse_options(argc, argv, &options);
     if (status == COMMAND_DONE && options.restore)
         return wss_restore(argv[0], options.request.root);
+    if (status == COMMAND_DONE)
+        return options.compare ? wss_compare(&options.request) : wss_run(&options.request);
     if (status != -1)
-        return status == COMMAND_DONE ? wss_run(&options.request) : status;
+        return status;
     print_help();
     return output_finish(argv[0], output_flush(stdout));
 }
