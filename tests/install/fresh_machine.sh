@@ -71,7 +71,17 @@ make_stand_ins() {
     local bin=$root/usr/local/bin
     mkdir -p "$bin" && mkdir -m 1777 "$root/tmp/mails"
     printf '#!/bin/sh\nexec "$@"\n' >"$bin/sudo"
-    printf '#!/bin/sh\n[ "$1" = restart ] && [ $# -eq 2 ] && exec service "$2" restart\nexit 1\n' >"$bin/systemctl"
+    # The init script waits for the end of a service for some seconds, and then doesn't start it; systemd waits.
+    cat >"$bin/systemctl" <<'END'
+#!/bin/sh
+[ $# -eq 2 ] || exit 1
+case $1 in restart | stop | start) ;; *) exit 1 ;; esac
+if [ "$1" != start ]; then
+    service "$2" stop
+    while pidof "$2" "$2mon" >/dev/null; do sleep 0.2; done
+fi
+[ "$1" = stop ] || exec service "$2" start
+END
     printf '#!/bin/sh\ncat >/tmp/mails/$$.new && mv /tmp/mails/$$.new /tmp/mails/$$.mail\n' >"$root/usr/sbin/sendmail"
     chmod 755 "$bin/sudo" "$bin/systemctl" "$root/usr/sbin/sendmail"
 }
