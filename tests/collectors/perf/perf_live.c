@@ -164,6 +164,19 @@ void live_swap(void)
     perf = swapped;
 }
 
+/* Of a failure. */
+static void print_times(const struct hr_perf_target *target, size_t event)
+{
+    unsigned cpu;
+
+    for (size_t i = 0; hr_perf_target_cpu(target, i, &cpu); i++) {
+        const struct hr_perf_value value = hr_perf_target_cpu_value(target, i, 0, event);
+        printf("# event %zu on CPU %u: %.6f s enabled, %.6f s running, total %llu\n", event, cpu,
+               (double)value.enabled_ns / HR_NS_PER_S, (double)value.running_ns / HR_NS_PER_S,
+               (unsigned long long)value.total);
+    }
+}
+
 struct live_counts live_read(struct hr_perf_target *target)
 {
     struct live_counts counts = {{0}};
@@ -173,6 +186,8 @@ struct live_counts live_read(struct hr_perf_target *target)
     for (size_t i = 0; i < group.count; i++) {
         struct hr_perf_value value = hr_perf_target_value(target, 0, i);
         ck_assert(value.counted);
+        if (value.running_ns != value.enabled_ns)
+            print_times(target, i);
         ck_assert_uint_eq(value.running_ns, value.enabled_ns); /* these have no counters to share */
         counts.of[i] = value.total;
     }
