@@ -109,7 +109,8 @@ struct hr_osnoise_source {
     unsigned cpu;
     enum hr_osnoise_kind kind;
     char name[HR_OSNOISE_NAME]; /**< of an IRQ "local_timer", of a softirq "TIMER", of a thread
-                                   "kworker/0:1"; of NMIs "NMI" */
+                                   "kworker/0:1"; of NMIs "NMI". Empty: all IRQs, or threads, that
+                                   have none, or that the kernel had no room to count by name */
     uint64_t count;
     uint64_t duration_ns;
 };
@@ -162,7 +163,8 @@ struct hr_osnoise_reading {
     bool has_sources; /**< by_source; false if the sources of this time are unknown */
     const struct hr_osnoise_source *sources; /**< those with noise, in no order */
     size_t source_count;
-    uint64_t dropped_count; /**< noises that the kernel had no room to count by name */
+    uint64_t dropped_count; /**< noises that the kernel had no room to count by name: they are in a
+                               source without a name */
     const struct hr_osnoise_bucket *buckets; /**< those that aren't empty, in no order */
     size_t bucket_count;
     const struct hr_osnoise_single_noise *single_noises; /**< in order of time on each CPU */

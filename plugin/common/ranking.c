@@ -126,6 +126,11 @@ void ranking_add(struct ranking *ranking, const char *text, uint64_t duration_ns
         ranking->other_fresh_ns += duration_ns;
 }
 
+void ranking_add_other(struct ranking *ranking, uint64_t duration_ns)
+{
+    ranking->other_fresh_ns += duration_ns;
+}
+
 /* --- The end of an interval ----------------------------------------------- */
 
 static double ranking_score(const struct name *name)

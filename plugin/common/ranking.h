@@ -38,6 +38,9 @@ void ranking_free(struct ranking *ranking);
 /** Adds time to a name in the current interval. */
 void ranking_add(struct ranking *ranking, const char *text, uint64_t duration_ns);
 
+/** Adds time to the others. */
+void ranking_add_other(struct ranking *ranking, uint64_t duration_ns);
+
 /** Ends the interval. @param ranked  receives the top names, until the next call. @return their
  * number. */
 size_t ranking_end(struct ranking *ranking, const struct ranked_name **ranked);

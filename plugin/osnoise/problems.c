@@ -195,8 +195,8 @@ static void log_dropped_noises(struct osnoise_problems *problems,
                                const struct hr_osnoise_reading *reading)
 {
     if (tally_should_log(&problems->dropped_tally, reading->dropped_count))
-        WARNING(PLUGIN ": %" PRIu64 " noises weren't counted by name, as the kernel's table of "
-                       "names was full.",
+        WARNING(PLUGIN ": %" PRIu64 " noises are counted in \"other\", not by name, as the "
+                       "kernel's table of names was full.",
                 reading->dropped_count);
 }
 

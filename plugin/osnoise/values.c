@@ -182,6 +182,10 @@ static void add_source(struct osnoise_values *values, const struct hr_osnoise_so
 
     if (cpu == NULL || cpu->ranking == NULL)
         return;
+    if (source->name[0] == '\0') {
+        ranking_add_other(cpu->ranking, source->duration_ns);
+        return;
+    }
     osnoise_source_series(source, series);
     ranking_add(cpu->ranking, series, source->duration_ns);
 }

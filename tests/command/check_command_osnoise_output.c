@@ -129,7 +129,7 @@ START_TEST(prints_tables)
                  "CPU 3: silent: online, but no sample has come for three periods\n"
                  "CPU 5: no period has ended yet\n"
                  "CPUs 1,5: records were lost: the sums lack some noise\n"
-                 "3 noises weren't counted by source: the kernel's tables were full\n"
+                 "3 noises are counted in other, not by name: the kernel's tables were full\n"
                  "\n"
                  "                             NOISE   EACH OF RUNTIME\n"
                  "CPU SOURCE          COUNT       us     us          %\n"

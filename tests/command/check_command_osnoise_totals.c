@@ -242,6 +242,28 @@ START_TEST(limits_the_sources)
 }
 END_TEST
 
+/* They are of no number that is known. */
+START_TEST(sources_without_a_name_are_others)
+{
+    const struct hr_osnoise_source sources[] = {
+        {7, HR_OSNOISE_THREAD, "a", 2, 20},
+        {7, HR_OSNOISE_THREAD, "", 30, 3000},
+        {7, HR_OSNOISE_IRQ, "", 4, 400},
+    };
+    const struct hr_osnoise_source *first;
+    struct osnoise_sum other;
+
+    add_cpu((struct hr_osnoise_cpu){.cpu = 7});
+    add(&(struct hr_osnoise_reading){
+        .has_sources = true, .sources = sources, .source_count = COUNT(sources)});
+    osnoise_totals_sort(&totals);
+    ck_assert_uint_eq(osnoise_totals_top(&totals, &totals.cpus[0], 3, &first, &other), 1);
+    ck_assert_uint_eq(totals.cpus[0].rest.count, 34);
+    ck_assert_uint_eq(other.count, 34);
+    ck_assert_uint_eq(other.duration_ns, 3400);
+}
+END_TEST
+
 /* --- single noises -------------------------------------------------------- */
 
 START_TEST(counts_by_duration)
@@ -289,6 +311,7 @@ int main(void)
     tcase_add_test(tests, distinguishes_sources);
     tcase_add_test(tests, has_no_sources_at_first);
     tcase_add_test(tests, limits_the_sources);
+    tcase_add_test(tests, sources_without_a_name_are_others);
     tcase_add_test(tests, counts_by_duration);
     tcase_add_test(tests, keeps_the_last_single_noises);
     return run_suite("osnoise_totals", tests);

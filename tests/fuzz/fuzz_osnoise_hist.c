@@ -2,7 +2,7 @@
 /*
  * fuzz/fuzz_osnoise_hist.c - hr_osnoise_hist_next: an input is the number of a table, as a digit,
  * and its text. Whatever the text, a table that is accepted says what printing it as the kernel
- * does says.
+ * does says; a sum of names, which has none, is printed as the table of NMIs.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -84,10 +84,11 @@ static void require_same(const struct hr_osnoise_hist_entry *a,
     require(a->cpu < HR_CPU_MAX && a->vector >= 0 && a->log2 < 64);
 }
 
-static void read_again(struct hr_text text, const struct copy *copy, enum hr_osnoise_table table)
+static void read_again(struct hr_text text, const struct copy *copy, enum hr_osnoise_table table,
+                       enum hr_osnoise_table shown)
 {
     struct hr_osnoise_hist_reader reader = {.rest = text, .table = table};
-    struct hr_osnoise_hist_reader again = {.rest = {copy->text, copy->length}, .table = table};
+    struct hr_osnoise_hist_reader again = {.rest = {copy->text, copy->length}, .table = shown};
     struct hr_osnoise_hist_entry entry, same;
     int status;
 
@@ -117,10 +118,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     copy.text = strdup("# event histogram\n\n");
     copy.length = strlen(copy.text);
     while ((status = hr_osnoise_hist_next(&reader, &entry)) == 1)
-        print_table(&entry, table, &copy);
+        print_table(&entry, reader.is_sum ? HR_OSNOISE_TABLE_NMI : table, &copy);
     if (status == 0) {
         print_totals(&reader.totals, &copy);
-        read_again(text, &copy, table);
+        read_again(text, &copy, table, reader.is_sum ? HR_OSNOISE_TABLE_NMI : table);
     }
     free(copy.text);
     free(input);

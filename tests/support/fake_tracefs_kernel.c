@@ -172,6 +172,28 @@ static int write_traceoff(const char *directory, const char *file, const char *t
     return 0;
 }
 
+/* A table is the same whatever its size. */
+static void remove_sizes(char *triggers)
+{
+    char *size;
+
+    while ((size = strstr(triggers, ":size=")) != NULL) {
+        const size_t length = 6 + strspn(size + 6, "0123456789");
+        memmove(size, size + length, strlen(size + length) + 1);
+    }
+}
+
+static bool is_known(const char *triggers, const char *wanted)
+{
+    char those[4096], this[1024];
+
+    snprintf(those, sizeof(those), "%s", triggers);
+    snprintf(this, sizeof(this), "%s", wanted);
+    remove_sizes(those);
+    remove_sizes(this);
+    return strstr(those, this) != NULL;
+}
+
 static int write_trigger(const char *directory, const char *file, const char *text)
 {
     char made[PATH_MAX], triggers[4096], wanted[1024], hist[PATH_MAX];
@@ -183,7 +205,7 @@ static int write_trigger(const char *directory, const char *file, const char *te
     char *clear = strstr(wanted, ":clear");
     if (clear != NULL)
         memmove(clear, clear + 6, strlen(clear + 6) + 1);
-    bool known = strstr(triggers, wanted) != NULL;
+    bool known = is_known(triggers, wanted);
     if (strncmp(text, "hist:keys=", 10) != 0 || (clear != NULL && !known))
         return EINVAL;
     if (clear == NULL && known)

@@ -27,19 +27,50 @@ static bool take_number(struct hr_text *text, const char *label, uint64_t *numbe
 
 /* --- Header and totals ---------------------------------------------------- */
 
+static bool has_names(enum hr_osnoise_table table)
+{
+    return table == HR_OSNOISE_TABLE_IRQ || table == HR_OSNOISE_TABLE_THREAD;
+}
+
+/* " hist:keys=common_cpu,desc:vals=hitcount,duration:sort=hitcount:size=4096 if start != 0
+ * [active]"
+ */
+static void parse_info(struct hr_text line, struct hr_osnoise_hist_reader *reader)
+{
+    static const char size[] = ":size=";
+
+    reader->is_sum = has_names(reader->table) && hr_text_skip(&line, " hist:keys=common_cpu:");
+    const char *at = memmem(line.start, line.length, size, sizeof(size) - 1);
+    if (at == NULL)
+        return;
+    line.length -= (size_t)(at - line.start) + sizeof(size) - 1;
+    line.start = at + sizeof(size) - 1;
+    if (!hr_text_u64(&line, &reader->size))
+        reader->size = 0;
+}
+
 /* # event histogram
  * #
  * # trigger info: hist:keys=common_cpu,desc:vals=hitcount,duration:sort=hitcount:size=4096 [active]
  * #
  *
  */
-static bool take_header(struct hr_text *text)
+static bool take_header(struct hr_osnoise_hist_reader *reader)
 {
+    struct hr_text *text = &reader->rest;
+
+    reader->is_sum = false;
+    reader->size = reader->entry_count = 0;
     if (!hr_text_skip(text, "# event histogram\n"))
         return false;
-    while (text->length > 0 && *text->start == '#')
+    while (text->length > 0 && *text->start == '#') {
+        struct hr_text line = *text;
         if (!hr_text_skip_line(text))
             return false;
+        line.length -= text->length;
+        if (hr_text_skip(&line, "# trigger info:"))
+            parse_info(line, reader);
+    }
     return hr_text_skip(text, "\n");
 }
 
@@ -148,38 +179,47 @@ static const struct {
  * { common_cpu:          1, vector:          7 } hitcount:          4  duration:      90067
  * { common_cpu:          1 } hitcount:          4  duration:      90067
  * { common_cpu:          1, duration: ~ 2^24 } hitcount:          3 */
-static bool take_entry(struct hr_text *text, enum hr_osnoise_table table,
-                       struct hr_osnoise_hist_entry *entry)
+static bool take_entry(struct hr_osnoise_hist_reader *reader, struct hr_osnoise_hist_entry *entry)
 {
-    struct hr_text rest = *text;
+    const enum hr_osnoise_table table = reader->table;
+    struct hr_text rest = reader->rest;
     struct hr_osnoise_hist_entry taken = {0};
     uint64_t cpu;
 
     if (!take_number(&rest, "{ common_cpu:", &cpu) || cpu >= HR_CPU_MAX)
         return false;
     taken.cpu = (unsigned)cpu;
-    if (!tables[table].take_key(&rest, &taken) || !take_number(&rest, behind_key, &taken.count))
+    if (!reader->is_sum && !tables[table].take_key(&rest, &taken))
+        return false;
+    if (!take_number(&rest, behind_key, &taken.count))
         return false;
     if (tables[table].has_duration && !take_number(&rest, "  duration:", &taken.duration_ns))
         return false;
     if (!hr_text_skip(&rest, "\n"))
         return false;
-    *text = rest;
+    reader->rest = rest;
     *entry = taken;
     return true;
 }
 
+/* Two histograms are two lines apart. */
+static bool take_end(struct hr_osnoise_hist_reader *reader)
+{
+    if (!take_totals(&reader->rest, &reader->totals) ||
+        reader->totals.entry_count != reader->entry_count)
+        return false;
+    reader->is_inside = false;
+    return reader->rest.length == 0 || hr_text_skip(&reader->rest, "\n\n");
+}
+
 int hr_osnoise_hist_next(struct hr_osnoise_hist_reader *reader, struct hr_osnoise_hist_entry *entry)
 {
-    if (!reader->is_inside && !take_header(&reader->rest))
+    if (!reader->is_inside && !take_header(reader))
         return -EBADMSG;
     reader->is_inside = true;
-    if (take_entry(&reader->rest, reader->table, entry)) {
+    if (take_entry(reader, entry)) {
         reader->entry_count++;
         return 1;
     }
-    if (!take_totals(&reader->rest, &reader->totals) || reader->rest.length > 0 ||
-        reader->totals.entry_count != reader->entry_count)
-        return -EBADMSG;
-    return 0;
+    return take_end(reader) ? 0 : -EBADMSG;
 }

@@ -27,10 +27,15 @@ struct hr_osnoise_hist_totals {
     uint64_t hit_count, entry_count, dropped_count;
 };
 
-/** Walks a text. A name may contain any bytes, even a newline or what looks like an entry. */
+/** Walks a text, which has a histogram for each trigger. A name may contain any bytes, even a
+ * newline or what looks like an entry. */
 struct hr_osnoise_hist_reader {
     struct hr_text rest;
     enum hr_osnoise_table table;
+    /** Valid once hr_osnoise_hist_next() has returned 1 or 0: this histogram is by CPU alone, of a
+     * table that has names. */
+    bool is_sum;
+    uint64_t size;                        /**< likewise: how many entries fit; 0: unknown */
     struct hr_osnoise_hist_totals totals; /**< valid once hr_osnoise_hist_next() has returned 0 */
     bool is_inside;                       /**< the members from here on are the parser's */
     uint64_t entry_count;
@@ -41,7 +46,8 @@ struct hr_osnoise_hist_reader {
  * kernel prints: use the entries only after that.
  *
  * @param reader  at first only with the text and the table.
- * @return 1: an entry; 0: there are no more; -EBADMSG.
+ * @return 1: an entry; 0: there are no more in this histogram, and if `rest` isn't empty, the next
+ * call begins another; -EBADMSG.
  */
 int hr_osnoise_hist_next(struct hr_osnoise_hist_reader *reader,
                          struct hr_osnoise_hist_entry *entry);

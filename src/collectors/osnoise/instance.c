@@ -37,27 +37,34 @@
 
 #define NAME_SIZE 320 /* of a path, with the longest name that a directory may have */
 
-#define STRING(macro)  STRING_(macro)
-#define STRING_(value) #value
-
-#define SIZE ":size=" STRING(HR_OSNOISE_TABLE_SIZE)
-
 /* What began before the tracer did has start 0, and the time since boot as its duration. */
 #define STARTED "start != 0"
+
+/* The sum of all names. */
+#define SUM_KEYS "common_cpu:vals=duration"
 
 /* What is counted of each event. */
 static const struct table {
     const char *event;
     const char *keys, *filter;
+    bool has_sum;    /* names may come to more than there is room for */
+    size_t each_cpu; /* how many entries there is room for */
 } tables[HR_OSNOISE_TABLE_COUNT] = {
-    [HR_OSNOISE_TABLE_IRQ] = {"irq_noise", "common_cpu,desc:vals=duration", STARTED},
-    [HR_OSNOISE_TABLE_SOFTIRQ] = {"softirq_noise", "common_cpu,vector:vals=duration", STARTED},
+    [HR_OSNOISE_TABLE_IRQ] = {"irq_noise", "common_cpu,desc:vals=duration", STARTED, true, 64},
+    [HR_OSNOISE_TABLE_SOFTIRQ] = {"softirq_noise", "common_cpu,vector:vals=duration", STARTED,
+                                  false, 16},
     [HR_OSNOISE_TABLE_THREAD] = {"thread_noise", "common_cpu,comm:vals=duration",
-                                 STARTED " && pid != 0"},
-    [HR_OSNOISE_TABLE_NMI] = {"nmi_noise", "common_cpu:vals=duration", STARTED},
+                                 STARTED " && pid != 0", true, 256},
+    [HR_OSNOISE_TABLE_NMI] = {"nmi_noise", SUM_KEYS, STARTED, false, 1},
     [HR_OSNOISE_TABLE_DURATION] = {"sample_threshold", "common_cpu,duration.log2:vals=hitcount",
-                                   STARTED},
+                                   STARTED, false, 64},
 };
+
+/* The sizes of tables: powers of two. All entries are allocated at once, and printed at each
+ * reading. */
+#define LEAST_ENTRIES 4096
+#define LEAST_SUMS    128
+#define MOST_ENTRIES  65536
 
 static void print_file_path(char path[NAME_SIZE], const char *instance, const char *file)
 {
@@ -281,15 +288,50 @@ static int record_single_noises(const struct hr_tracefs *tracefs, const char *na
 
 /* --- Counting ------------------------------------------------------------- */
 
+static size_t choose_size(const struct hr_osnoise_plan *plan, size_t least, size_t each_cpu)
+{
+    const size_t measured = hr_cpu_set_count(&plan->cpus);
+    const size_t cpus = measured > 0 ? measured : hr_cpu_set_count(&plan->online);
+    size_t size = least;
+
+    while (size < MOST_ENTRIES && size < cpus * each_cpu)
+        size *= 2;
+    return size;
+}
+
+/* @param command  ":clear" */
 static int write_trigger(const struct hr_tracefs *tracefs, const char *name,
-                         enum hr_osnoise_table table, const char *command)
+                         enum hr_osnoise_table table, const char *keys, const char *command)
 {
     char path[NAME_SIZE], text[192];
 
     print_event_path(path, name, tables[table].event, "trigger");
-    snprintf(text, sizeof(text), "hist:keys=%s" SIZE "%s if %s", tables[table].keys, command,
-             tables[table].filter);
+    snprintf(text, sizeof(text), "hist:keys=%s%s if %s", keys, command, tables[table].filter);
     return hr_tracefs_append(tracefs, path, text);
+}
+
+static int add_histogram(const struct hr_tracefs *tracefs, const char *name,
+                         enum hr_osnoise_table table, const char *keys, size_t size)
+{
+    char command[32];
+
+    snprintf(command, sizeof(command), ":size=%zu", size);
+    return write_trigger(tracefs, name, table, keys, command);
+}
+
+/* The kernel prints histograms in this order: so a sum is a moment older than its names. */
+static int add_count_trigger(const struct hr_tracefs *tracefs, const char *name,
+                             const struct hr_osnoise_plan *plan, enum hr_osnoise_table table)
+{
+    const struct table *of = &tables[table];
+    int status = 0;
+
+    if (of->has_sum)
+        status = add_histogram(tracefs, name, table, SUM_KEYS, choose_size(plan, LEAST_SUMS, 2));
+    if (status == 0)
+        status = add_histogram(tracefs, name, table, of->keys,
+                               choose_size(plan, LEAST_ENTRIES, of->each_cpu));
+    return status;
 }
 
 static int add_count_triggers(const struct hr_tracefs *tracefs, const char *name,
@@ -298,7 +340,7 @@ static int add_count_triggers(const struct hr_tracefs *tracefs, const char *name
     for (int i = 0; i < HR_OSNOISE_TABLE_COUNT; i++) {
         if (i == HR_OSNOISE_TABLE_DURATION ? !plan->histogram : !plan->by_source)
             continue;
-        int status = write_trigger(tracefs, name, i, "");
+        int status = add_count_trigger(tracefs, name, plan, i);
         if (status == -EINVAL)
             return hr_reason_set(reason, -EOPNOTSUPP,
                                  "the kernel has no hist triggers to count noise with: it needs "
@@ -422,5 +464,5 @@ void hr_osnoise_instance_table_path(const char *name, enum hr_osnoise_table tabl
 int hr_osnoise_instance_clear_table(const struct hr_tracefs *tracefs, const char *name,
                                     enum hr_osnoise_table table)
 {
-    return write_trigger(tracefs, name, table, ":clear");
+    return write_trigger(tracefs, name, table, tables[table].keys, ":clear");
 }

@@ -25,9 +25,6 @@ enum hr_osnoise_table {
     HR_OSNOISE_TABLE_COUNT
 };
 
-/** The number of entries that a table has room for. */
-#define HR_OSNOISE_TABLE_SIZE 4096
-
 struct hr_osnoise_plan {
     struct hr_cpu_set cpus; /**< CPUs to record; of others nothing is kept. None: all */
     struct hr_cpu_set online;
@@ -39,7 +36,8 @@ struct hr_osnoise_plan {
 
 /**
  * Creates an instance with buffers no larger than needed, which records what the plan says, and has
- * no tracer yet.
+ * no tracer yet. Tables have room by the number of CPUs. Beside a table with names, which anyone
+ * may choose, is one of the sums by CPU, so that what has no room there isn't lost.
  *
  * Durations that began before the tracer did (start 0) aren't counted: they would be the time since
  * boot.

@@ -19,16 +19,15 @@
 #include "osnoise/hist.h"
 #include "osnoise/instance.h"
 #include "osnoise/records.h"
+#include "osnoise/unnamed.h"
 
-/* More than any table can have: 4096 entries with the longest names take less than 2 MB. */
-#define MAX_TEXT ((size_t)16 << 20)
-
-/* A table with more entries is cleared. */
-#define NEARLY_FULL (HR_OSNOISE_TABLE_SIZE / 4 * 3)
+/* More than any table can have: 65536 entries with the longest names take less than 32 MB. */
+#define MAX_TEXT ((size_t)64 << 20)
 
 /* An entry of a table. Names that are the same when truncated are one entry. */
 struct entry {
     enum hr_osnoise_table table;
+    bool is_sum; /* of all names */
     unsigned cpu;
     unsigned number; /* SOFTIRQ: vector; DURATION: log2 */
     char name[HR_OSNOISE_NAME];
@@ -41,9 +40,11 @@ struct entry {
 struct table {
     bool is_used;
     uint64_t dropped_before;
+    uint64_t size;                        /* how many entries fit */
     struct hr_osnoise_hist_totals totals; /* now */
     bool was_emptied;                     /* it began at zero again since the last reading */
-    bool is_cleared;                      /* by hr_osnoise_sources_read(), after this reading */
+    bool sum_was_emptied;
+    bool is_cleared; /* by hr_osnoise_sources_read(), after this reading */
 };
 
 struct hr_osnoise_sources {
@@ -59,6 +60,7 @@ struct hr_osnoise_sources {
     size_t source_capacity;
     struct hr_osnoise_bucket *buckets;
     size_t bucket_capacity;
+    struct hr_osnoise_unnamed unnamed[HR_OSNOISE_TABLE_COUNT]; /* by table */
 };
 
 int hr_osnoise_sources_open(const char *instance, bool by_source, bool histogram,
@@ -89,6 +91,8 @@ void hr_osnoise_sources_close(struct hr_osnoise_sources *sources)
     free(sources->slots);
     free(sources->sources);
     free(sources->buckets);
+    for (size_t i = 0; i < HR_OSNOISE_TABLE_COUNT; i++)
+        hr_osnoise_unnamed_end(&sources->unnamed[i]);
     free(sources);
 }
 
@@ -96,13 +100,13 @@ void hr_osnoise_sources_close(struct hr_osnoise_sources *sources)
 
 static bool is_same(const struct entry *a, const struct entry *b)
 {
-    return a->table == b->table && a->cpu == b->cpu && a->number == b->number &&
-           strcmp(a->name, b->name) == 0;
+    return a->table == b->table && a->is_sum == b->is_sum && a->cpu == b->cpu &&
+           a->number == b->number && strcmp(a->name, b->name) == 0;
 }
 
 static size_t hash_entry(const struct entry *entry)
 {
-    uint32_t sum = hr_hash_number(HR_HASH_EMPTY, entry->table);
+    uint32_t sum = hr_hash_number(HR_HASH_EMPTY, entry->table << 1 | entry->is_sum);
 
     sum = hr_hash_number(sum, entry->cpu);
     sum = hr_hash_number(sum, entry->number);
@@ -179,12 +183,13 @@ static int read_text(struct hr_osnoise_sources *sources, const struct hr_tracefs
 }
 
 /* Durations up to 1 ns, the bucket 2^0, are added to those up to 2^1. */
-static void set_key(enum hr_osnoise_table table, const struct hr_osnoise_hist_entry *taken,
-                    struct entry *entry)
+static void set_key(const struct hr_osnoise_hist_reader *reader,
+                    const struct hr_osnoise_hist_entry *taken, struct entry *entry)
 {
+    const enum hr_osnoise_table table = reader->table;
     size_t length = taken->name.length;
 
-    *entry = (struct entry){.table = table, .cpu = taken->cpu};
+    *entry = (struct entry){.table = table, .is_sum = reader->is_sum, .cpu = taken->cpu};
     if (length >= sizeof(entry->name))
         length = sizeof(entry->name) - 1;
     if (length > 0)
@@ -195,7 +200,8 @@ static void set_key(enum hr_osnoise_table table, const struct hr_osnoise_hist_en
         entry->number = taken->log2 > 0 ? taken->log2 : 1;
 }
 
-static int add_entry(struct hr_osnoise_sources *sources, enum hr_osnoise_table table,
+static int add_entry(struct hr_osnoise_sources *sources,
+                     const struct hr_osnoise_hist_reader *reader,
                      const struct hr_osnoise_hist_entry *taken)
 {
     struct entry key;
@@ -203,7 +209,7 @@ static int add_entry(struct hr_osnoise_sources *sources, enum hr_osnoise_table t
     int status = reserve_entry(sources);
     if (status < 0)
         return status;
-    set_key(table, taken, &key);
+    set_key(reader, taken, &key);
     size_t *slot = find_slot(sources, &key);
     if (*slot == 0) {
         sources->entries[sources->entry_count++] = key;
@@ -217,24 +223,38 @@ static int add_entry(struct hr_osnoise_sources *sources, enum hr_osnoise_table t
     return __builtin_add_overflow(entry->now.count, taken->count, &entry->now.count) ? -EBADMSG : 0;
 }
 
-static int read_table(struct hr_osnoise_sources *sources, const struct hr_tracefs *tracefs,
-                      enum hr_osnoise_table table)
+static int read_histogram(struct hr_osnoise_sources *sources, struct hr_osnoise_hist_reader *reader)
 {
-    struct hr_osnoise_hist_reader reader = {.table = table};
     struct hr_osnoise_hist_entry taken;
+    int status;
 
-    int status = read_text(sources, tracefs, table, &reader.rest);
-    if (status < 0)
-        return status;
-    do {
-        status = hr_osnoise_hist_next(&reader, &taken);
-        if (status != 1)
+    while ((status = hr_osnoise_hist_next(reader, &taken)) == 1) {
+        status = add_entry(sources, reader, &taken);
+        if (status < 0)
             break;
-        status = add_entry(sources, table, &taken);
-    } while (status == 0);
-    if (status == 0)
-        sources->tables[table].totals = reader.totals;
+    }
     return status;
+}
+
+/* The file has one histogram, and maybe one of the sums. */
+static int read_table(struct hr_osnoise_sources *sources, const struct hr_tracefs *tracefs,
+                      enum hr_osnoise_table number)
+{
+    struct hr_osnoise_hist_reader reader = {.table = number};
+    struct table *table = &sources->tables[number];
+    size_t histograms = 0, sums = 0;
+
+    int status = read_text(sources, tracefs, number, &reader.rest);
+    while (status == 0 && (histograms == 0 || reader.rest.length > 0)) {
+        status = read_histogram(sources, &reader);
+        histograms++;
+        sums += reader.is_sum;
+        if (status < 0 || reader.is_sum)
+            continue;
+        table->totals = reader.totals;
+        table->size = reader.size;
+    }
+    return status == 0 && histograms != sums + 1 ? -EBADMSG : status;
 }
 
 /* --- Differences ---------------------------------------------------------- */
@@ -245,11 +265,16 @@ static void find_emptied_tables(struct hr_osnoise_sources *sources)
     for (size_t i = 0; i < HR_OSNOISE_TABLE_COUNT; i++) {
         struct table *table = &sources->tables[i];
         table->was_emptied = table->totals.dropped_count < table->dropped_before;
+        table->sum_was_emptied = false;
     }
     for (size_t i = 0; i < sources->entry_count; i++) {
         const struct entry *entry = &sources->entries[i];
         bool is_gone = entry->reading != sources->reading && entry->before.count > 0;
-        if (is_gone || entry->now.count < entry->before.count)
+        if (!is_gone && entry->now.count >= entry->before.count)
+            continue;
+        if (entry->is_sum)
+            sources->tables[entry->table].sum_was_emptied = true;
+        else
             sources->tables[entry->table].was_emptied = true;
     }
 }
@@ -285,15 +310,33 @@ static void fill_bucket(const struct entry *entry, uint64_t count, struct hr_osn
  * isn't reported. */
 static struct tally advance_entry(struct hr_osnoise_sources *sources, struct entry *entry)
 {
-    bool was_emptied = sources->tables[entry->table].was_emptied;
+    const struct table *table = &sources->tables[entry->table];
+    bool was_emptied = entry->is_sum ? table->sum_was_emptied : table->was_emptied;
     struct tally before = was_emptied ? (struct tally){0} : entry->before;
     struct tally more = {entry->now.count - before.count,
                          entry->now.duration_ns - before.duration_ns};
 
     entry->before = entry->now;
+    hr_osnoise_unnamed_add(&sources->unnamed[entry->table], entry->cpu, entry->is_sum, more.count,
+                           more.duration_ns);
     if (more.duration_ns > INT64_MAX)
         more.duration_ns = 0;
     return more;
+}
+
+static void report_unnamed(struct hr_osnoise_sources *sources, const struct hr_cpu_set *cpus,
+                           struct hr_osnoise_counts *counts)
+{
+    struct hr_osnoise_source source;
+
+    for (size_t i = 0; i < HR_OSNOISE_KIND_COUNT; i++)
+        for (unsigned cpu = 0; cpu < sources->unnamed[i].cpu_end; cpu++) {
+            source = (struct hr_osnoise_source){.cpu = cpu, .kind = (enum hr_osnoise_kind)i};
+            if (hr_osnoise_unnamed_take(&sources->unnamed[i], cpu, &source.count,
+                                        &source.duration_ns) &&
+                hr_cpu_set_has(cpus, cpu))
+                sources->sources[counts->source_count++] = source;
+        }
 }
 
 static void report_entries(struct hr_osnoise_sources *sources, const struct hr_cpu_set *cpus,
@@ -302,13 +345,15 @@ static void report_entries(struct hr_osnoise_sources *sources, const struct hr_c
     for (size_t i = 0; i < sources->entry_count; i++) {
         struct entry *entry = &sources->entries[i];
         struct tally more = advance_entry(sources, entry);
-        if ((more.count == 0 && more.duration_ns == 0) || !hr_cpu_set_has(cpus, entry->cpu))
+        if (entry->is_sum || (more.count == 0 && more.duration_ns == 0) ||
+            !hr_cpu_set_has(cpus, entry->cpu))
             continue;
         if (entry->table == HR_OSNOISE_TABLE_DURATION)
             fill_bucket(entry, more.count, &sources->buckets[counts->bucket_count++]);
         else
             fill_source(entry, more, &sources->sources[counts->source_count++]);
     }
+    report_unnamed(sources, cpus, counts);
     counts->sources = sources->sources;
     counts->buckets = sources->buckets;
 }
@@ -323,7 +368,7 @@ static uint64_t advance_dropped(struct table *table)
 
 static bool was_kept(const struct hr_osnoise_sources *sources, const struct entry *entry)
 {
-    return !sources->tables[entry->table].is_cleared;
+    return entry->is_sum || !sources->tables[entry->table].is_cleared;
 }
 
 /* A table that can't be cleared is used as it is until the next reading. */
@@ -348,7 +393,7 @@ static uint64_t clear_full_tables(struct hr_osnoise_sources *sources,
         struct table *table = &sources->tables[i];
         uint64_t dropped = table->is_used ? advance_dropped(table) : 0;
         table->is_cleared = false;
-        if (dropped > 0 || table->totals.entry_count > NEARLY_FULL)
+        if (dropped > 0 || (table->size > 0 && table->totals.entry_count > table->size / 4 * 3))
             clear_table(sources, tracefs, (enum hr_osnoise_table)i);
         dropped_count += dropped;
     }
@@ -356,13 +401,31 @@ static uint64_t clear_full_tables(struct hr_osnoise_sources *sources,
     return dropped_count;
 }
 
+/* Each CPU may have a source without a name. */
 static int reserve_counts(struct hr_osnoise_sources *sources)
 {
-    int status = HR_ARRAY_RESERVE(sources->sources, sources->source_capacity, sources->entry_count);
+    size_t source_count = sources->entry_count;
+    int status = 0;
 
+    for (size_t i = 0; status == 0 && i < sources->entry_count; i++)
+        if (sources->entries[i].is_sum)
+            status = hr_osnoise_unnamed_reserve(&sources->unnamed[sources->entries[i].table],
+                                                sources->entries[i].cpu);
+    for (size_t i = 0; i < HR_OSNOISE_TABLE_COUNT; i++)
+        source_count += sources->unnamed[i].cpu_end;
+    if (status == 0)
+        status = HR_ARRAY_RESERVE(sources->sources, sources->source_capacity, source_count);
     if (status == 0)
         status = HR_ARRAY_RESERVE(sources->buckets, sources->bucket_capacity, sources->entry_count);
     return status;
+}
+
+/* What is missing is found from now on. */
+static void forget_emptied_sums(struct hr_osnoise_sources *sources)
+{
+    for (size_t i = 0; i < HR_OSNOISE_TABLE_COUNT; i++)
+        if (sources->tables[i].sum_was_emptied)
+            hr_osnoise_unnamed_reset(&sources->unnamed[i]);
 }
 
 int hr_osnoise_sources_read(struct hr_osnoise_sources *sources, const struct hr_tracefs *tracefs,
@@ -380,6 +443,7 @@ int hr_osnoise_sources_read(struct hr_osnoise_sources *sources, const struct hr_
     if (status < 0)
         return status;
     find_emptied_tables(sources);
+    forget_emptied_sums(sources);
     keep_entries(sources, was_read);
     report_entries(sources, cpus, &found);
     found.dropped_count = clear_full_tables(sources, tracefs);

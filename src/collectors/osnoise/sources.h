@@ -36,8 +36,9 @@ void hr_osnoise_sources_close(struct hr_osnoise_sources *sources);
 
 /**
  * Reads the tables. One that is nearly full, as names of threads come and go, is cleared
- * afterwards; what is counted between the two is lost. Allocates only if there are more entries
- * than ever before.
+ * afterwards. What the names lack of the sums by CPU, as the table was full or was just being
+ * cleared, is a source without a name, as soon as that is certain: the sums are read a moment
+ * before the names. Allocates only if there are more entries than ever before.
  *
  * @param cpus  the CPUs to report.
  * @return 0, or a negative errno; the next reading then reports that time, too.

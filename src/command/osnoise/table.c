@@ -226,7 +226,8 @@ static void print_notes(FILE *file, const struct osnoise_report *report)
         print_note(file, report, &notes[i]);
     if (totals->dropped_count > 0)
         fprintf(file,
-                "%" PRIu64 " noises weren't counted by source: the kernel's tables were full\n",
+                "%" PRIu64
+                " noises are counted in other, not by name: the kernel's tables were full\n",
                 totals->dropped_count);
     if (report->sources > 0 && totals->missing_count > 0)
         fprintf(file, "%" PRIu64 " of %" PRIu64 " readings have no sources\n",

@@ -141,16 +141,20 @@ static int grow_slots(struct osnoise_totals *totals)
     return 0;
 }
 
+static int add_to_rest(struct osnoise_totals *totals, const struct hr_osnoise_source *source)
+{
+    struct osnoise_cpu_total *total = find_or_add_cpu(totals, source->cpu);
+    if (total == NULL)
+        return -ENOMEM;
+    total->rest.count += source->count;
+    total->rest.duration_ns += source->duration_ns;
+    return 0;
+}
+
 static int add_new_source(struct osnoise_totals *totals, const struct hr_osnoise_source *source)
 {
-    if (totals->source_count == OSNOISE_SOURCES_MAX) {
-        struct osnoise_cpu_total *total = find_or_add_cpu(totals, source->cpu);
-        if (total == NULL)
-            return -ENOMEM;
-        total->rest.count += source->count;
-        total->rest.duration_ns += source->duration_ns;
-        return 0;
-    }
+    if (totals->source_count == OSNOISE_SOURCES_MAX || source->name[0] == '\0')
+        return add_to_rest(totals, source);
     if (HR_ARRAY_RESERVE(totals->sources, totals->source_capacity, totals->source_count + 1) < 0)
         return -ENOMEM;
     totals->sources[totals->source_count++] = *source;

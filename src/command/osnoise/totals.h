@@ -32,7 +32,7 @@ struct osnoise_cpu_total {
     /** Of the readings that have sources: what the sources' shares refer to. */
     uint64_t sources_runtime_us, sources_elapsed_ns;
     bool has_sources;        /**< at least one reading has them */
-    struct osnoise_sum rest; /**< of sources beyond OSNOISE_SOURCES_MAX */
+    struct osnoise_sum rest; /**< of sources beyond OSNOISE_SOURCES_MAX, or without a name */
     /** The number of single noises above 2^i ns, up to twice that. */
     uint64_t buckets[OSNOISE_BUCKETS];
 };

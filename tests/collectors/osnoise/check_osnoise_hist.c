@@ -157,7 +157,6 @@ static const struct {
     {"no header", HR_OSNOISE_TABLE_NMI, TOTALS(0)},
     {"another file", HR_OSNOISE_TABLE_NMI, "# tracer: osnoise\n#\n"},
     {"header without end", HR_OSNOISE_TABLE_NMI, "# event histogram\n#\n#"},
-    {"two triggers", HR_OSNOISE_TABLE_NMI, HEADER TOTALS(0) "\n\n" HEADER TOTALS(0)},
     {"no totals", HR_OSNOISE_TABLE_NMI, HEADER NMI("         1")},
     {"junk behind", HR_OSNOISE_TABLE_NMI, HEADER TOTALS(0) "x"},
     {"too few entries", HR_OSNOISE_TABLE_NMI, HEADER NMI("         1") TOTALS(2)},
@@ -188,6 +187,63 @@ START_TEST(what_is_no_table_is_refused)
     const char *text = refused[_i].text;
 
     ck_assert_msg(parse(text, strlen(text), refused[_i].table) == -EBADMSG, "%s", refused[_i].name);
+}
+END_TEST
+
+/* --- Sums beside names ----------------------------------------------------- */
+
+#define SUMS                                                                                       \
+    "# event histogram\n#\n# trigger info: hist:keys=common_cpu:vals=hitcount,duration:"           \
+    "sort=hitcount:size=128 if start != 0 [active]\n#\n\n"
+#define WORKER                                                                                     \
+    "{ common_cpu:          1, comm: worker                                             } "        \
+    "hitcount:          1  duration:          5\n"
+
+static void assert_next(struct hr_osnoise_hist_reader *reader, bool is_sum, uint64_t size,
+                        size_t name_length, uint64_t count)
+{
+    struct hr_osnoise_hist_entry entry;
+
+    ck_assert_int_eq(hr_osnoise_hist_next(reader, &entry), 1);
+    ck_assert(reader->is_sum == is_sum);
+    ck_assert_uint_eq(reader->size, size);
+    ck_assert_uint_eq(entry.name.length, name_length);
+    ck_assert_uint_eq(entry.count, count);
+    ck_assert_int_eq(hr_osnoise_hist_next(reader, &entry), 0);
+    ck_assert_uint_eq(reader->totals.entry_count, 1);
+}
+
+/* In either order: each is said to be what it is. */
+START_TEST(sums_are_a_histogram_of_their_own)
+{
+    static const char *const texts[] = {
+        SUMS NMI("         7") TOTALS(1) "\n\n" HEADER WORKER TOTALS(1),
+        HEADER WORKER TOTALS(1) "\n\n" SUMS NMI("         7") TOTALS(1),
+    };
+    struct hr_osnoise_hist_reader reader = {.rest = {texts[_i], strlen(texts[_i])},
+                                            .table = HR_OSNOISE_TABLE_THREAD};
+
+    if (_i == 0)
+        assert_next(&reader, true, 128, 0, 7);
+    else
+        assert_next(&reader, false, 4096, 6, 1);
+    ck_assert_uint_gt(reader.rest.length, 0);
+    if (_i == 0)
+        assert_next(&reader, false, 4096, 6, 1);
+    else
+        assert_next(&reader, true, 128, 0, 7);
+    ck_assert_uint_eq(reader.rest.length, 0);
+}
+END_TEST
+
+/* A table that has no names is no sum of any. */
+START_TEST(only_names_have_sums)
+{
+    static const char text[] = SUMS NMI("         7") TOTALS(1);
+    struct hr_osnoise_hist_reader reader = {.rest = {text, strlen(text)},
+                                            .table = HR_OSNOISE_TABLE_NMI};
+
+    assert_next(&reader, false, 128, 0, 7);
 }
 END_TEST
 
@@ -241,6 +297,8 @@ static TCase *parsing(void)
 
     tcase_add_loop_test(tests, a_recorded_table_has_what_it_shows, 0, COUNT(recorded));
     tcase_add_loop_test(tests, a_table_that_is_cut_off_is_refused, 0, COUNT(recorded));
+    tcase_add_loop_test(tests, sums_are_a_histogram_of_their_own, 0, 2);
+    tcase_add_test(tests, only_names_have_sums);
     tcase_add_loop_test(tests, what_is_no_table_is_refused, 0, COUNT(refused));
     tcase_add_loop_test(tests, a_name_may_be_anything, 0, COUNT(names));
     return tests;

@@ -128,8 +128,10 @@ END_TEST
 START_TEST(counts_by_source)
 {
     static const char *const triggers[] = {
+        "hist:keys=common_cpu:vals=duration:size=128 if start != 0\n"
         "hist:keys=common_cpu,desc:vals=duration:size=4096 if start != 0\n",
         "hist:keys=common_cpu,vector:vals=duration:size=4096 if start != 0\n",
+        "hist:keys=common_cpu:vals=duration:size=128 if start != 0 && pid != 0\n"
         "hist:keys=common_cpu,comm:vals=duration:size=4096 if start != 0 && pid != 0\n",
         "hist:keys=common_cpu:vals=duration:size=4096 if start != 0\n",
     };
@@ -142,6 +144,32 @@ START_TEST(counts_by_source)
     }
     ck_assert_str_eq(event_file("sample_threshold", "trigger"), "");
     ck_assert_str_eq(fake_tracefs_get(AT "tracing_cpumask"), "f\n"); /* all, as it was */
+}
+END_TEST
+
+static const struct {
+    unsigned cpus, sums, irqs, softirqs, threads;
+} tables[] = {
+    {16, 128, 4096, 4096, 4096},       {17, 128, 4096, 4096, 8192},
+    {65, 256, 8192, 4096, 32768},      {128, 256, 8192, 4096, 32768},
+    {256, 512, 16384, 4096, 65536},    {512, 1024, 32768, 8192, 65536},
+    {4096, 8192, 65536, 65536, 65536},
+};
+
+START_TEST(tables_have_room_by_the_number_of_cpus)
+{
+    struct hr_osnoise_plan plan = {.by_source = true};
+    const unsigned wanted[] = {tables[_i].irqs, tables[_i].softirqs, tables[_i].threads};
+    char sum[64], size[64];
+
+    add_cpus(&plan.cpus, 0, tables[_i].cpus - 1);
+    make(&plan);
+    snprintf(sum, sizeof(sum), "common_cpu:vals=duration:size=%u if", tables[_i].sums);
+    for (int i = 0; i < 3; i++) {
+        snprintf(size, sizeof(size), ":size=%u if", wanted[i]);
+        ck_assert_ptr_nonnull(strstr(event_file(events[i], "trigger"), size));
+        ck_assert((strstr(event_file(events[i], "trigger"), sum) != NULL) == (i != 1));
+    }
 }
 END_TEST
 
@@ -472,6 +500,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, records_only_samples_by_default);
     tcase_add_test(tests, counts_by_source);
+    tcase_add_loop_test(tests, tables_have_room_by_the_number_of_cpus, 0, COUNT(tables));
     tcase_add_test(tests, counts_durations);
     tcase_add_test(tests, records_long_noises_and_what_interfered);
     tcase_add_test(tests, of_all_cpus_if_none_is_given);

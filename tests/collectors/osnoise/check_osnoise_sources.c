@@ -3,206 +3,13 @@
  * osnoise/check_osnoise_sources.c - what the tables of an instance have counted since the last
  * reading; the tables are written here.
  */
-#include <check.h>
+#include "collectors/osnoise/sources_harness.h"
+
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "osnoise/instance.h"
-#include "osnoise/sources.h"
 #include "support/suite.h"
-#include "support/tree.h"
-
-#define TRACING "sys/kernel/tracing"
-
-void *__real_reallocarray(void *array, size_t count, size_t size);
-void *__wrap_reallocarray(void *array, size_t count, size_t size);
-int __wrap_hr_osnoise_instance_clear_table(const struct hr_tracefs *tracefs, const char *name,
-                                           enum hr_osnoise_table table);
-
-/* --- An instance, and its tables ------------------------------------------ */
-
-static struct tree *tree;
-static struct hr_tracefs tracefs;
-static struct hr_osnoise_sources *sources;
-static struct hr_osnoise_counts counts;
-static struct hr_cpu_set all_cpus;
-
-static unsigned cleared[HR_OSNOISE_TABLE_COUNT];
-static int clear_status;
-static int allocations, allocations_left = -1; /* -1: without end */
-
-void *__wrap_reallocarray(void *array, size_t count, size_t size)
-{
-    allocations++;
-    if (allocations_left == 0)
-        return NULL;
-    if (allocations_left > 0)
-        allocations_left--;
-    return __real_reallocarray(array, count, size);
-}
-
-int __wrap_hr_osnoise_instance_clear_table(const struct hr_tracefs *of, const char *name,
-                                           enum hr_osnoise_table table)
-{
-    ck_assert_ptr_eq(of, &tracefs);
-    ck_assert_str_eq(name, "ours");
-    cleared[table]++;
-    return clear_status;
-}
-
-/* A table's text as it grows. */
-static char text[2000000];
-static size_t text_length;
-static unsigned entry_count;
-
-static void begin_table(void)
-{
-    entry_count = 0;
-    text_length = (size_t)snprintf(
-        text, sizeof(text), "# event histogram\n#\n# trigger info: hist:keys=common_cpu\n#\n\n");
-}
-
-static void add_entry(const char *key, unsigned long count, unsigned long duration)
-{
-    int length = snprintf(text + text_length, sizeof(text) - text_length, "{ %s } hitcount: %10lu",
-                          key, count);
-
-    text_length += (size_t)length;
-    if (strstr(key, "2^") == NULL)
-        text_length += (size_t)snprintf(text + text_length, sizeof(text) - text_length,
-                                        "  duration: %10lu", duration);
-    text[text_length++] = '\n';
-    entry_count++;
-}
-
-static void add_irq(unsigned cpu, const char *name, unsigned long count, unsigned long duration)
-{
-    char key[512];
-
-    snprintf(key, sizeof(key), "common_cpu: %10u, desc: %-50s", cpu, name);
-    add_entry(key, count, duration);
-}
-
-static void add_thread(unsigned cpu, const char *name, unsigned long count, unsigned long duration)
-{
-    char key[512];
-
-    snprintf(key, sizeof(key), "common_cpu: %10u, comm: %-50s", cpu, name);
-    add_entry(key, count, duration);
-}
-
-static void add_softirq(unsigned cpu, unsigned vector, unsigned long count, unsigned long duration)
-{
-    char key[512];
-
-    snprintf(key, sizeof(key), "common_cpu: %10u, vector: %10u", cpu, vector);
-    add_entry(key, count, duration);
-}
-
-static void add_nmi(unsigned cpu, unsigned long count, unsigned long duration)
-{
-    char key[512];
-
-    snprintf(key, sizeof(key), "common_cpu: %10u", cpu);
-    add_entry(key, count, duration);
-}
-
-static void add_power(unsigned cpu, unsigned log2, unsigned long count)
-{
-    char key[512];
-
-    snprintf(key, sizeof(key), "common_cpu: %10u, duration: ~ 2^%-2u", cpu, log2);
-    add_entry(key, count, 0);
-}
-
-static void end_table(enum hr_osnoise_table table, unsigned long dropped)
-{
-    char path[512], below[256];
-
-    snprintf(text + text_length, sizeof(text) - text_length,
-             "\nTotals:\n    Hits: 1\n    Entries: %u\n    Dropped: %lu\n", entry_count, dropped);
-    hr_osnoise_instance_table_path("ours", table, below, sizeof(below));
-    snprintf(path, sizeof(path), TRACING "/%s", below);
-    tree_write(tree, path, "%s", text);
-}
-
-static void remove_table(enum hr_osnoise_table table)
-{
-    char path[512], below[256];
-
-    hr_osnoise_instance_table_path("ours", table, below, sizeof(below));
-    snprintf(path, sizeof(path), TRACING "/%s", below);
-    tree_remove(tree, path);
-}
-
-static void write_irq(unsigned long count, unsigned long duration)
-{
-    begin_table();
-    add_irq(1, "local_timer", count, duration);
-    end_table(HR_OSNOISE_TABLE_IRQ, 0);
-}
-
-static void set_up(void)
-{
-    char path[512];
-
-    tree = tree_new();
-    for (int i = 0; i < HR_OSNOISE_TABLE_COUNT; i++) {
-        begin_table();
-        end_table((enum hr_osnoise_table)i, 0);
-    }
-    snprintf(path, sizeof(path), "%s/" TRACING, tree_path(tree));
-    tracefs.fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    ck_assert_int_ge(tracefs.fd, 0);
-    memset(&all_cpus, 0xff, sizeof(all_cpus));
-    ck_assert_int_eq(hr_osnoise_sources_open("ours", true, true, &sources), 0);
-}
-
-static void tear_down(void)
-{
-    hr_osnoise_sources_close(sources);
-    close(tracefs.fd);
-    tree_free(tree);
-}
-
-static void read_counts(void)
-{
-    counts = (struct hr_osnoise_counts){.dropped_count = 4711};
-    ck_assert_int_eq(hr_osnoise_sources_read(sources, &tracefs, &all_cpus, &counts), 0);
-}
-
-static void read_fails(int status)
-{
-    counts = (struct hr_osnoise_counts){.dropped_count = 4711};
-    ck_assert_int_eq(hr_osnoise_sources_read(sources, &tracefs, &all_cpus, &counts), status);
-    ck_assert_uint_eq(counts.dropped_count, 4711);
-    ck_assert_ptr_null(counts.sources);
-}
-
-static const struct hr_osnoise_source *find(unsigned cpu, enum hr_osnoise_kind kind,
-                                            const char *name)
-{
-    for (size_t i = 0; i < counts.source_count; i++)
-        if (counts.sources[i].cpu == cpu && counts.sources[i].kind == kind &&
-            strcmp(counts.sources[i].name, name) == 0)
-            return &counts.sources[i];
-    ck_abort_msg("no source %s of CPU %u", name, cpu);
-    return NULL;
-}
-
-static void assert_source(unsigned cpu, enum hr_osnoise_kind kind, const char *name, uint64_t count,
-                          uint64_t duration_ns)
-{
-    const struct hr_osnoise_source *source = find(cpu, kind, name);
-
-    ck_assert_uint_eq(source->count, count);
-    ck_assert_uint_eq(source->duration_ns, duration_ns);
-}
 
 /* --- Differences ---------------------------------------------------------- */
 
@@ -568,9 +375,8 @@ END_TEST
 
 int main(void)
 {
-    TCase *tests = tcase_create("sources");
+    TCase *tests = new_sources_tests("sources");
 
-    tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, every_table_is_reported);
     tcase_add_test(tests, only_what_is_new_is_reported);
     tcase_add_test(tests, what_comes_to_the_same_is_added_up);

@@ -203,8 +203,8 @@ START_TEST(reports_dropped_names)
 
     osnoise_problems_log_reading(&problems, &reading);
     osnoise_problems_log_reading(&problems, &reading);
-    assert_said("warning: osnoise: 7 noises weren't counted by name, as the kernel's table of "
-                "names was full.");
+    assert_said("warning: osnoise: 7 noises are counted in \"other\", not by name, as the kernel's "
+                "table of names was full.");
 }
 END_TEST
 

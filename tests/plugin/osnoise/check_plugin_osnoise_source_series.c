@@ -323,6 +323,26 @@ START_TEST(forgets_none_that_is_published)
 }
 END_TEST
 
+/* What the kernel had no room for by name is in the sum of all the same. */
+START_TEST(adds_what_has_no_name_to_the_rest)
+{
+    const struct hr_osnoise_source sources[] = {
+        {2, HR_OSNOISE_THREAD, "a", 1, 1000000},
+        {2, HR_OSNOISE_THREAD, "", 7, 90000000},
+        {2, HR_OSNOISE_IRQ, "", 7, 5000},
+    };
+
+    begin_values(true, 5);
+    for (int i = 1; i <= 2; i++) {
+        add_sources(2, sources, COUNT(sources));
+        publish();
+        ck_assert_double_eq(number("osnoise-cpu2/derive-thread_a_us"), 1000 * i);
+        ck_assert_double_eq(number("osnoise-cpu2/derive-other_us"), 90005 * i);
+        ck_assert_uint_eq(fake_count("osnoise-cpu2/derive-*_*_us"), 1);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("all");
@@ -340,5 +360,6 @@ int main(void)
     tcase_add_test(tests, follows_the_loudest_sources);
     tcase_add_test(tests, bears_endless_names);
     tcase_add_test(tests, forgets_none_that_is_published);
+    tcase_add_test(tests, adds_what_has_no_name_to_the_rest);
     return run_suite("osnoise source series", tests);
 }
