@@ -101,6 +101,7 @@ struct hr_osnoise_cpu {
     uint64_t hw_count;      /**< noises without any interference that the kernel saw */
     uint64_t nmi_count, irq_count, softirq_count, thread_count; /**< interferences */
     uint64_t lost_count; /**< records that were overwritten before they were read */
+    uint64_t single_count; /**< single noises above max_single_ns; not of those that were lost */
 };
 
 /** A source of noise on a CPU, since the last reading. Durations are net: what interrupted the
@@ -167,10 +168,10 @@ struct hr_osnoise_reading {
                                source without a name */
     const struct hr_osnoise_bucket *buckets; /**< those that aren't empty, in no order */
     size_t bucket_count;
-    const struct hr_osnoise_single_noise *single_noises; /**< in order of time on each CPU */
+    /** Of each CPU the longest, and the last few besides; in order of time on each CPU. */
+    const struct hr_osnoise_single_noise *single_noises;
     size_t single_noise_count;
-    uint64_t single_noise_more_count; /**< how many more there were, shorter than the others of
-                                         their CPU */
+    uint64_t single_noise_more_count; /**< how many more there were, on all CPUs */
     /** What doesn't prevent measuring but should be known, such as a stop_tracing_us that another
      * program has set. The error identifies the warning; 0 is none. */
     struct hr_reason warning;

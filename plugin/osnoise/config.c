@@ -73,6 +73,10 @@ static int read_alert_option(struct osnoise_rule *rule, const oconfig_item_t *it
         if (option_seconds(ALERT, item, &us) < 0)
             return -1;
         rule->quiet_ns = us * 1000;
+    } else if (strcasecmp(item->key, "Repeat") == 0) {
+        if (option_seconds(ALERT, item, &us) < 0)
+            return -1;
+        rule->repeat_ns = us * 1000;
     } else {
         option_warn_unknown(ALERT, item);
     }

@@ -101,8 +101,21 @@ static void append_cause(struct message *message,
         message_append(message, "; what interfered isn't known, as its records were lost");
 }
 
+/* ", 241 in 60 s, the longest 3013 us" */
+static void append_excess(struct message *message, const struct osnoise_excess *excess,
+                          uint64_t lasting_ns)
+{
+    char longest[32];
+
+    print_us(excess->longest_ns, longest, sizeof(longest));
+    message_append(message, ", %s%" PRIu64 " in %.0f s, the longest %s",
+                   excess->is_more ? "at least " : "", excess->count, (double)lasting_ns / 1e9,
+                   longest);
+}
+
 void osnoise_notification_single_noise(notification_t *notice, const struct osnoise_rule *rule,
-                                       const struct hr_osnoise_single_noise *single_noise)
+                                       const struct hr_osnoise_single_noise *single_noise,
+                                       const struct osnoise_excess *excess, uint64_t lasting_ns)
 {
     struct message message = begin_notification(notice, single_noise->cpu, rule->severity);
     char lasted[32], limit[32], name[32], text[PART_SIZE];
@@ -110,6 +123,8 @@ void osnoise_notification_single_noise(notification_t *notice, const struct osno
     print_us(single_noise->duration_ns, lasted, sizeof(lasted));
     print_limit(rule, limit, sizeof(limit));
     message_append(&message, "noise of %s on CPU %u, above %s", lasted, single_noise->cpu, limit);
+    if (excess != NULL)
+        append_excess(&message, excess, lasting_ns);
     append_cause(&message, single_noise);
     add_common_metadata(notice, rule, single_noise->cpu);
     plugin_notification_meta_add_double(notice, "Duration",

@@ -17,19 +17,22 @@
 struct osnoise_rule {
     uint64_t max_single_ns; /**< 0: never */
     uint64_t quiet_ns;      /**< an alarm ends after this time without such a noise */
+    uint64_t repeat_ns;     /**< while it lasts it is reported again after this time; 0: never */
     int severity;           /**< NOTIF_WARNING or NOTIF_FAILURE */
 };
 
 /** The noises above the limit within an alarm. */
 struct osnoise_excess {
     uint64_t count;
-    bool is_more; /**< there were more, which weren't counted */
+    bool is_more; /**< there may have been more, as records were lost */
     uint64_t longest_ns;
 };
 
-/** Notifies of a noise above the limit. */
+/** Notifies of a noise above the limit. @param excess  of the alarm, which lasts since lasting_ns;
+ * NULL: it begins. */
 void osnoise_notification_single_noise(notification_t *notice, const struct osnoise_rule *rule,
-                                       const struct hr_osnoise_single_noise *single_noise);
+                                       const struct hr_osnoise_single_noise *single_noise,
+                                       const struct osnoise_excess *excess, uint64_t lasting_ns);
 
 /** Notifies that there was none for the quiet time. */
 void osnoise_notification_quiet(notification_t *notice, const struct osnoise_rule *rule,

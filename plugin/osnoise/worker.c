@@ -134,9 +134,9 @@ static int start_worker(struct osnoise_worker *worker, struct hr_reason *reason)
     if (status < 0)
         return status;
     if (options->rule.max_single_ns > 0) {
-        worker->alert = osnoise_alert_new(&options->rule);
-        if (worker->alert == NULL)
-            return -ENOMEM;
+        status = osnoise_alert_open(&options->rule, &worker->alert);
+        if (status < 0)
+            return status;
     }
     status = hr_osnoise_open(options->root, options->osnoise, &worker->osnoise, reason);
     if (status == 0) {
@@ -170,6 +170,6 @@ void osnoise_worker_stop(struct osnoise_worker *worker)
         return;
     thread_stop(&worker->thread);
     hr_osnoise_close(worker->osnoise);
-    osnoise_alert_free(worker->alert);
+    osnoise_alert_close(worker->alert);
     free(worker);
 }

@@ -29,11 +29,11 @@ static FILE *printing(void)
 /* --- readings ------------------------------------------------------------- */
 
 static const struct hr_osnoise_cpu cpus[] = {
-    {0, HR_OSNOISE_CPU_FINE, 12, 6000000, 1234, 74, 300, 18, 0, 1007, 18, 1, 0},
-    {1, HR_OSNOISE_CPU_FINE, 12, 6000000, 240123, 2013, 20040, 0, 1, 1006, 16, 120, 5},
-    {2, HR_OSNOISE_CPU_OFFLINE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-    {3, HR_OSNOISE_CPU_SILENT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-    {5, HR_OSNOISE_CPU_FINE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7},
+    {0, HR_OSNOISE_CPU_FINE, 12, 6000000, 1234, 74, 300, 18, 0, 1007, 18, 1, 0, 0},
+    {1, HR_OSNOISE_CPU_FINE, 12, 6000000, 240123, 2013, 20040, 0, 1, 1006, 16, 120, 5, 0},
+    {2, HR_OSNOISE_CPU_OFFLINE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {3, HR_OSNOISE_CPU_SILENT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {5, HR_OSNOISE_CPU_FINE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0},
 };
 
 static const struct hr_osnoise_source sources[] = {
@@ -234,7 +234,7 @@ START_TEST(is_aligned_with_any_numbers)
                                           huge,     huge,
                                           huge,     huge,
                                           huge,     huge,
-                                          huge};
+                                          huge,     huge};
         if (_i % 2 == 0)
             many[i] = (struct hr_osnoise_cpu){.cpu = i};
     }

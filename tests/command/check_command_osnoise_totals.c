@@ -46,12 +46,13 @@ static void forget(void)
 
 START_TEST(adds_sums_and_keeps_maxima)
 {
-    add_cpu((struct hr_osnoise_cpu){3, HR_OSNOISE_CPU_SILENT, 1, 10, 2, 9, 30, 4, 5, 6, 7, 8, 1});
-    add_cpu((struct hr_osnoise_cpu){3, HR_OSNOISE_CPU_FINE, 2, 20, 3, 7, 40, 1, 1, 1, 1, 1, 1});
+    add_cpu(
+        (struct hr_osnoise_cpu){3, HR_OSNOISE_CPU_SILENT, 1, 10, 2, 9, 30, 4, 5, 6, 7, 8, 1, 20});
+    add_cpu((struct hr_osnoise_cpu){3, HR_OSNOISE_CPU_FINE, 2, 20, 3, 7, 40, 1, 1, 1, 1, 1, 1, 3});
     ck_assert_uint_eq(totals.cpu_count, 1);
     const struct hr_osnoise_cpu *sums = &totals.cpus[0].sums;
-    const struct hr_osnoise_cpu expected = {3, HR_OSNOISE_CPU_FINE, 3, 30, 5, 9, 40, 5, 6, 7, 8, 9,
-                                            2};
+    const struct hr_osnoise_cpu expected = {
+        3, HR_OSNOISE_CPU_FINE, 3, 30, 5, 9, 40, 5, 6, 7, 8, 9, 2, 23};
     ck_assert_uint_eq(sums->cpu, expected.cpu);
     ck_assert_int_eq(sums->state, expected.state);
     ck_assert_uint_eq(sums->sample_count, expected.sample_count);
@@ -65,6 +66,7 @@ START_TEST(adds_sums_and_keeps_maxima)
     ck_assert_uint_eq(sums->softirq_count, expected.softirq_count);
     ck_assert_uint_eq(sums->thread_count, expected.thread_count);
     ck_assert_uint_eq(sums->lost_count, expected.lost_count);
+    ck_assert_uint_eq(sums->single_count, expected.single_count);
     ck_assert_uint_eq(totals.elapsed_ns, 2000000000);
     ck_assert_uint_eq(totals.reading_count, 2);
 }

@@ -66,13 +66,12 @@ static struct hr_osnoise_decoder *open_recorded(void)
 
 static void require_single_noises(struct hr_osnoise_single_noises *single_noises)
 {
+    const uint64_t all_count = hr_osnoise_single_noises_count(single_noises, 0);
     size_t count;
-    uint64_t more_count;
     const struct hr_osnoise_single_noise *found =
-        hr_osnoise_single_noises_take(single_noises, &count, &more_count);
+        hr_osnoise_single_noises_take(single_noises, &count);
 
-    require(count <= HR_OSNOISE_SINGLE_NOISES &&
-            (more_count == 0 || count == HR_OSNOISE_SINGLE_NOISES));
+    require(count == (all_count < HR_OSNOISE_SINGLE_NOISES ? all_count : HR_OSNOISE_SINGLE_NOISES));
     for (size_t i = 0; i < count; i++)
         require_single_noise(&found[i]);
 }

@@ -50,7 +50,7 @@ static const struct block blocks[] = {
      "Plugin",
      {"CPUs", "Mode", "Period", "Runtime", "Threshold", "MaxDuty", "Sources", "Histogram",
       "StateFile", "Root", "Alert"}},
-    {"osnoise", "Alert", {"MaxSingle", "Severity", "Quiet"}},
+    {"osnoise", "Alert", {"MaxSingle", "Severity", "Quiet", "Repeat"}},
     {"headroom",
      "Plugin",
      {"Include", OF_SELECTION, "System", "Trouble", "Horizon", "Alert", "OOM", "StateFile",

@@ -344,6 +344,7 @@ static const struct rule rules[] = {
     {"osnoise", "Alert", "MaxSingle", SECONDS(0.000001, HOUR_S)},
     {"osnoise", "Alert", "Severity", SEVERITY},
     {"osnoise", "Alert", "Quiet", SECONDS(1, DAY_S)},
+    {"osnoise", "Alert", "Repeat", SECONDS(0, DAY_S)},
     {"headroom", "Plugin", "System", BOOLEAN},
     {"headroom", "Plugin", "Trouble", TROUBLE},
     {"headroom", "Plugin", "Horizon", SECONDS(60, DAY_S)},

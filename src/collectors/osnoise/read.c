@@ -248,6 +248,23 @@ static void read_sources(struct hr_osnoise *osnoise, struct hr_osnoise_reading *
     reading->dropped_count = counts.dropped_count;
 }
 
+/* --- Single noises -------------------------------------------------------- */
+
+static void read_single_noises(struct hr_osnoise *osnoise, struct hr_osnoise_reading *reading)
+{
+    uint64_t all_count = 0;
+
+    if (osnoise->single_noises == NULL)
+        return;
+    for (size_t i = 0; i < osnoise->cpu_count; i++) {
+        osnoise->rows[i].single_count = hr_osnoise_single_noises_count(osnoise->single_noises, i);
+        all_count += osnoise->rows[i].single_count;
+    }
+    reading->single_noises =
+        hr_osnoise_single_noises_take(osnoise->single_noises, &reading->single_noise_count);
+    reading->single_noise_more_count = all_count - reading->single_noise_count;
+}
+
 /* --- Reading -------------------------------------------------------------- */
 
 int hr_osnoise_read(struct hr_osnoise *osnoise, struct hr_osnoise_reading *reading,
@@ -269,9 +286,7 @@ int hr_osnoise_read(struct hr_osnoise *osnoise, struct hr_osnoise_reading *readi
 
     set_warning(&got.warning, &hazards);
     read_sources(osnoise, &got);
-    if (osnoise->single_noises != NULL)
-        got.single_noises = hr_osnoise_single_noises_take(
-            osnoise->single_noises, &got.single_noise_count, &got.single_noise_more_count);
+    read_single_noises(osnoise, &got);
     got.elapsed_ns = now_ns - osnoise->read_ns;
     osnoise->read_ns = now_ns;
     got.cpus = osnoise->rows;

@@ -17,13 +17,15 @@ struct cpu {
     bool has_forgotten;    /* some parts were overwritten in the ring, the last of which */
     uint64_t forgotten_ns; /* began then */
     bool lost;             /* records were lost since the last noise */
+    uint64_t noise_count;  /* since the last hr_osnoise_single_noises_take() */
+    struct hr_osnoise_single_noise found[HR_OSNOISE_SINGLE_NOISES]; /* some of them */
+    size_t found_count;
 };
 
 struct hr_osnoise_single_noises {
     uint64_t max_single_ns;
-    struct hr_osnoise_single_noise found[HR_OSNOISE_SINGLE_NOISES];
-    size_t found_count;
-    uint64_t more_count;
+    struct hr_osnoise_single_noise *taken; /* of all CPUs */
+    size_t cpu_count;
     struct hr_osnoise_part merged[HR_OSNOISE_RECENT_PARTS]; /* scratch space of one call */
     struct cpu cpus[];
 };
@@ -36,13 +38,21 @@ int hr_osnoise_single_noises_open(size_t cpu_count, uint64_t max_single_ns,
 
     if (made == NULL)
         return -ENOMEM;
+    made->taken = calloc(cpu_count * HR_OSNOISE_SINGLE_NOISES, sizeof(made->taken[0]));
+    if (made->taken == NULL) {
+        free(made);
+        return -ENOMEM;
+    }
     made->max_single_ns = max_single_ns;
+    made->cpu_count = cpu_count;
     *single_noises = made;
     return 0;
 }
 
 void hr_osnoise_single_noises_close(struct hr_osnoise_single_noises *single_noises)
 {
+    if (single_noises != NULL)
+        free(single_noises->taken);
     free(single_noises);
 }
 
@@ -121,63 +131,30 @@ static uint64_t count_parts(const struct hr_osnoise_part *parts, size_t count)
 
 /* --- Noises --------------------------------------------------------------- */
 
-static size_t count_noises_of_cpu(const struct hr_osnoise_single_noises *single_noises,
-                                  unsigned cpu)
+/* @return the place for a noise: of those before it the last ones stay, and the longest of all. */
+static struct hr_osnoise_single_noise *get_place(struct cpu *cpu, uint64_t duration_ns)
 {
-    size_t count = 0;
+    struct hr_osnoise_single_noise *found = cpu->found;
+    size_t longest = 0;
 
-    for (size_t i = 0; i < single_noises->found_count; i++)
-        count += single_noises->found[i].cpu == cpu;
-    return count;
+    if (cpu->found_count < HR_OSNOISE_SINGLE_NOISES)
+        return &found[cpu->found_count++];
+    for (size_t i = 1; i < HR_OSNOISE_SINGLE_NOISES; i++)
+        if (found[i].duration_ns > found[longest].duration_ns)
+            longest = i;
+    const size_t dropped = longest == 0 && found[0].duration_ns >= duration_ns ? 1 : 0;
+    memmove(&found[dropped], &found[dropped + 1],
+            (HR_OSNOISE_SINGLE_NOISES - 1 - dropped) * sizeof(*found));
+    return &found[HR_OSNOISE_SINGLE_NOISES - 1];
 }
 
-/* If there is no room for all, the shortest of the CPU that has the most is dropped, so that a
- * noisy CPU hides no other; if none has two, the shortest of all. @return the place at the end;
- * NULL: the new noise is dropped. */
-static struct hr_osnoise_single_noise *
-replace_shortest(struct hr_osnoise_single_noises *single_noises, unsigned cpu, uint64_t duration_ns)
-{
-    struct hr_osnoise_single_noise *shortest = NULL,
-                                   *end = single_noises->found + HR_OSNOISE_SINGLE_NOISES;
-    size_t most = count_noises_of_cpu(single_noises, cpu) + 1;
-    unsigned noisiest = cpu;
-
-    for (size_t i = 0; i < HR_OSNOISE_SINGLE_NOISES; i++) {
-        size_t count = count_noises_of_cpu(single_noises, single_noises->found[i].cpu);
-        if (count > most) {
-            most = count;
-            noisiest = single_noises->found[i].cpu;
-        }
-    }
-    for (struct hr_osnoise_single_noise *at = single_noises->found; at < end; at++)
-        if ((at->cpu == noisiest || most == 1) &&
-            (shortest == NULL || at->duration_ns < shortest->duration_ns))
-            shortest = at;
-    if (noisiest == cpu && shortest->duration_ns >= duration_ns)
-        return NULL;
-    memmove(shortest, shortest + 1, (size_t)(end - shortest - 1) * sizeof(*shortest));
-    return end - 1;
-}
-
-/* @return the place for a noise; NULL: it is dropped. */
-static struct hr_osnoise_single_noise *get_place(struct hr_osnoise_single_noises *single_noises,
-                                                 unsigned cpu, uint64_t duration_ns)
-{
-    if (single_noises->found_count < HR_OSNOISE_SINGLE_NOISES)
-        return &single_noises->found[single_noises->found_count++];
-    single_noises->more_count++;
-    return replace_shortest(single_noises, cpu, duration_ns);
-}
-
-static void add_noise(struct hr_osnoise_single_noises *single_noises, const struct cpu *cpu,
+static void add_noise(struct hr_osnoise_single_noises *single_noises, struct cpu *cpu,
                       unsigned number, const struct hr_osnoise_record *record)
 {
     uint64_t start_ns = record->single_noise.start_ns;
-    struct hr_osnoise_single_noise *found =
-        get_place(single_noises, number, record->single_noise.duration_ns);
+    struct hr_osnoise_single_noise *found = get_place(cpu, record->single_noise.duration_ns);
 
-    if (found == NULL)
-        return;
+    cpu->noise_count++;
     size_t count = collect_parts(single_noises, cpu, start_ns, record->single_noise.duration_ns);
     found->cpu = number;
     found->duration_ns = record->single_noise.duration_ns;
@@ -211,13 +188,24 @@ void hr_osnoise_single_noises_mark_lost(struct hr_osnoise_single_noises *single_
     single_noises->cpus[place].lost = true;
 }
 
-const struct hr_osnoise_single_noise *
-hr_osnoise_single_noises_take(struct hr_osnoise_single_noises *single_noises, size_t *count,
-                              uint64_t *more_count)
+uint64_t hr_osnoise_single_noises_count(const struct hr_osnoise_single_noises *single_noises,
+                                        size_t place)
 {
-    *count = single_noises->found_count;
-    *more_count = single_noises->more_count;
-    single_noises->found_count = 0;
-    single_noises->more_count = 0;
-    return single_noises->found;
+    return single_noises->cpus[place].noise_count;
+}
+
+const struct hr_osnoise_single_noise *
+hr_osnoise_single_noises_take(struct hr_osnoise_single_noises *single_noises, size_t *count)
+{
+    struct hr_osnoise_single_noise *end = single_noises->taken;
+
+    for (size_t i = 0; i < single_noises->cpu_count; i++) {
+        struct cpu *cpu = &single_noises->cpus[i];
+        memcpy(end, cpu->found, cpu->found_count * sizeof(*end));
+        end += cpu->found_count;
+        cpu->found_count = 0;
+        cpu->noise_count = 0;
+    }
+    *count = (size_t)(end - single_noises->taken);
+    return single_noises->taken;
 }

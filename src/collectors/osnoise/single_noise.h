@@ -15,10 +15,10 @@
 #include "headroom/osnoise.h"
 #include "osnoise/records.h"
 
-/** The number of interferences of a CPU that are kept, and of noises between two calls of
+/** The number of interferences of a CPU that are kept, and of its noises between two calls of
  * hr_osnoise_single_noises_take(). */
 #define HR_OSNOISE_RECENT_PARTS  64
-#define HR_OSNOISE_SINGLE_NOISES 32
+#define HR_OSNOISE_SINGLE_NOISES 4
 
 struct hr_osnoise_single_noises;
 
@@ -38,11 +38,14 @@ void hr_osnoise_single_noises_add_record(struct hr_osnoise_single_noises *single
 void hr_osnoise_single_noises_mark_lost(struct hr_osnoise_single_noises *single_noises,
                                         size_t place);
 
+/** How many noises above the limit a CPU had since the last hr_osnoise_single_noises_take(). */
+uint64_t hr_osnoise_single_noises_count(const struct hr_osnoise_single_noises *single_noises,
+                                        size_t place);
+
 /** Gives the noises found since the last call, and forgets them; valid until the next record is
- * added. If there were more than there is room for, the longest are kept, and some of each CPU.
- * @param more_count  receives how many more there were. */
+ * added. They are in the order of places, and of each in order of time: of a CPU with more than
+ * HR_OSNOISE_SINGLE_NOISES the longest, and the last ones besides. */
 const struct hr_osnoise_single_noise *
-hr_osnoise_single_noises_take(struct hr_osnoise_single_noises *single_noises, size_t *count,
-                              uint64_t *more_count);
+hr_osnoise_single_noises_take(struct hr_osnoise_single_noises *single_noises, size_t *count);
 
 #endif

@@ -61,6 +61,7 @@ static void add_cpu(struct osnoise_cpu_total *total, const struct hr_osnoise_cpu
     sums->softirq_count += cpu->softirq_count;
     sums->thread_count += cpu->thread_count;
     sums->lost_count += cpu->lost_count;
+    sums->single_count += cpu->single_count;
     if (cpu->state == HR_OSNOISE_CPU_OFFLINE)
         return;
     total->elapsed_ns += reading->elapsed_ns;

@@ -111,6 +111,7 @@ START_TEST(singles_are_reported_with_their_parts)
     hand_over(2, &page);
     read_run();
     ck_assert_uint_eq(reading.single_noise_count, 1);
+    ck_assert_uint_eq(reading.cpus[0].single_count + reading.cpus[1].single_count, 1);
     ck_assert_uint_eq(reading.single_noises[0].cpu, 2);
     ck_assert_uint_eq(reading.single_noises[0].duration_ns, 80000);
     ck_assert_str_eq(reading.single_noises[0].parts[0].name, "backup");

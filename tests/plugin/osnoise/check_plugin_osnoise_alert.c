@@ -7,25 +7,27 @@
 
 #include "headroom/clock.h"
 #include "osnoise/alert.h"
+#include "plugin/osnoise/fake_dispatcher.h"
 #include "support/suite.h"
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 static struct osnoise_alert *alert;
 
+static struct osnoise_rule rule;
+
 static void set_up(void)
 {
-    const struct osnoise_rule rule = {
+    rule = (struct osnoise_rule){
         .max_single_ns = 50000, .quiet_ns = 60 * HR_NS_PER_S, .severity = NOTIF_FAILURE};
-
+    fake_dispatcher = (struct fake_dispatcher){.is_held = false};
     fake_start_parts();
-    alert = osnoise_alert_new(&rule);
-    ck_assert_ptr_nonnull(alert);
+    ck_assert_int_eq(osnoise_alert_open(&rule, &alert), 0);
 }
 
 static void tear_down(void)
 {
-    osnoise_alert_free(alert);
+    osnoise_alert_close(alert);
     ck_assert_uint_eq(fake_truncations(), 0);
     ck_assert_uint_eq(fake_logs(0, NULL), 0);
     fake_stop();
@@ -68,22 +70,26 @@ static const char *meta_text(const notification_t *notice, const char *name)
 
 /* --- Readings ------------------------------------------------------------- */
 
-/* A second of CPUs 3 and 4, with so many samples of each, and single noises. */
+/* A second of CPUs 3, 4 and 8191, with so many samples of each, and single noises. */
 static void take_as(enum hr_osnoise_cpu_state state, uint64_t samples,
                     const struct hr_osnoise_single_noise *single_noises, size_t count)
 {
-    const struct hr_osnoise_cpu cpus[] = {
+    struct hr_osnoise_cpu cpus[] = {
         {.cpu = 3, .state = state, .sample_count = samples},
         {.cpu = 4, .state = state, .sample_count = samples},
+        {.cpu = 8191, .state = state, .sample_count = samples},
     };
     const struct hr_osnoise_reading reading = {
         .elapsed_ns = HR_NS_PER_S,
         .cpus = cpus,
-        .cpu_count = 2,
+        .cpu_count = COUNT(cpus),
         .single_noises = single_noises,
         .single_noise_count = count,
     };
 
+    for (size_t i = 0; i < COUNT(cpus); i++)
+        for (size_t n = 0; n < count; n++)
+            cpus[i].single_count += single_noises[n].cpu == cpus[i].cpu;
     osnoise_alert_update(alert, &reading);
 }
 
@@ -273,21 +279,103 @@ START_TEST(counts_quiet_from_the_last)
 }
 END_TEST
 
-/* Another is sent only for a noise twice as long as the last notified. */
+/* One alarm, one end, however many there are. */
 START_TEST(does_not_flood)
 {
     for (int i = 0; i < 1000; i++)
         take_one(3, 60 + (uint64_t)i % 59);
-    ck_assert_uint_eq(fake_notifications(), 1);
-    take_one(3, 120);
-    ck_assert_uint_eq(fake_notifications(), 2);
-    take_one(3, 239);
-    ck_assert_uint_eq(fake_notifications(), 2);
-    take_one(3, 5000);
-    ck_assert_uint_eq(fake_notifications(), 3);
     for (uint64_t us = 51; us < 10000000; us += us / 10 + 1)
-        take_one(4, us);
-    ck_assert_uint_le(fake_notifications(), 3 + 18);
+        take_one(3, us);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    pass(60);
+    ck_assert_uint_eq(fake_notifications(), 2);
+    ck_assert_int_eq(last()->severity, NOTIF_OKAY);
+}
+END_TEST
+
+START_TEST(repeats_if_the_rule_says_so)
+{
+    osnoise_alert_close(alert);
+    rule.repeat_ns = 10 * HR_NS_PER_S;
+    ck_assert_int_eq(osnoise_alert_open(&rule, &alert), 0);
+    take_one(3, 90);
+    for (int i = 0; i < 9; i++)
+        take_one(3, 60);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    take_one(3, 70);
+    ck_assert_uint_eq(fake_notifications(), 2);
+    ck_assert_str_eq(last()->message,
+                     "noise of 70 us on CPU 3, above 50 us, 11 in 10 s, the longest 90 us, without "
+                     "any interference that the kernel saw: hardware, firmware or the host of a "
+                     "virtual machine");
+    ck_assert_int_eq(last()->severity, NOTIF_FAILURE);
+    pass(30); /* nothing to report */
+    ck_assert_uint_eq(fake_notifications(), 2);
+    take_one(3, 55);
+    take_one(3, 55);
+    ck_assert_uint_eq(fake_notifications(), 3);
+    pass(60);
+    ck_assert_uint_eq(fake_notifications(), 4);
+    ck_assert_ptr_nonnull(strstr(last()->message, "; 13 were above, the longest 90 us"));
+}
+END_TEST
+
+/* Its end would be dispatched after a new beginning. */
+START_TEST(goes_on_while_its_end_waits)
+{
+    take_one(3, 60);
+    fake_dispatcher.is_held = true;
+    pass(60);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    take_one(3, 70);
+    fake_dispatcher.is_held = false;
+    ck_assert_uint_eq(fake_notifications(), 1);
+    pass(60);
+    ck_assert_uint_eq(fake_notifications(), 2);
+    ck_assert_ptr_nonnull(strstr(last()->message, "; 2 were above, the longest 70 us"));
+}
+END_TEST
+
+/* What couldn't be queued has no end either. */
+START_TEST(tries_again_when_the_queue_was_full)
+{
+    fake_dispatcher.is_full = true;
+    take_one(3, 60);
+    take_one(4, 60);
+    fake_dispatcher.is_full = false;
+    take_one(3, 55);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    pass(60);
+    ck_assert_uint_eq(fake_notifications(), 2);
+    ck_assert_ptr_nonnull(strstr(last()->message, "CPU 3 for 60 s; 2 were above, the longest 60 us"));
+}
+END_TEST
+
+/* A CPU with hundreds of noises a second neither keeps the alarm of another nor raises one. */
+START_TEST(a_noisy_cpu_does_not_concern_others)
+{
+    const struct hr_osnoise_single_noise noises[] = {
+        {.cpu = 4, .duration_ns = 60000}, {.cpu = 4, .duration_ns = 70000},
+        {.cpu = 4, .duration_ns = 80000}, {.cpu = 4, .duration_ns = 90000}};
+    const struct hr_osnoise_cpu cpus[] = {{.cpu = 3, .sample_count = 1},
+                                          {.cpu = 4, .sample_count = 1, .single_count = 500}};
+    const struct hr_osnoise_reading reading = {.elapsed_ns = HR_NS_PER_S,
+                                               .cpus = cpus,
+                                               .cpu_count = 2,
+                                               .single_noises = noises,
+                                               .single_noise_count = COUNT(noises),
+                                               .single_noise_more_count = 496};
+
+    take_one(3, 60);
+    for (int i = 0; i < 60; i++)
+        osnoise_alert_update(alert, &reading);
+    ck_assert_uint_eq(fake_notifications(), 3);
+    ck_assert_uint_eq(meta_count(fake_notification(1), "CPU"), 4);
+    ck_assert_str_eq(last()->message,
+                     "no noise above 50 us on CPU 3 for 60 s; 1 was above, the longest 60 us");
+    pass(60);
+    ck_assert_str_eq(last()->message, "no noise above 50 us on CPU 4 for 60 s; 30000 were above, "
+                                      "the longest 90 us");
 }
 END_TEST
 
@@ -376,18 +464,13 @@ START_TEST(is_not_quiet_while_something_is_unknown)
 {
     const struct hr_osnoise_cpu cpus[] = {{.cpu = 3, .sample_count = 1, .lost_count = 1},
                                           {.cpu = 4, .sample_count = 1}};
-    struct hr_osnoise_reading reading = {
+    const struct hr_osnoise_reading reading = {
         .elapsed_ns = 100 * HR_NS_PER_S, .cpus = cpus, .cpu_count = 2};
 
     take_one(3, 60);
     take_one(4, 60);
     osnoise_alert_update(alert, &reading);
     ck_assert_uint_eq(fake_notifications(), 3); /* of CPU 4 all is known */
-    reading.cpus = (const struct hr_osnoise_cpu[]){{.cpu = 3, .sample_count = 1},
-                                                   {.cpu = 4, .sample_count = 1}};
-    reading.single_noise_more_count = 1;
-    osnoise_alert_update(alert, &reading);
-    ck_assert_uint_eq(fake_notifications(), 3);
     pass(60);
     ck_assert_str_eq(last()->message, "no noise above 50 us on CPU 3 for 60 s; at least 1 was "
                                       "above, the longest 60 us");
@@ -411,6 +494,10 @@ int main(void)
     tcase_add_test(tests, reports_the_end);
     tcase_add_test(tests, counts_quiet_from_the_last);
     tcase_add_test(tests, does_not_flood);
+    tcase_add_test(tests, repeats_if_the_rule_says_so);
+    tcase_add_test(tests, goes_on_while_its_end_waits);
+    tcase_add_test(tests, tries_again_when_the_queue_was_full);
+    tcase_add_test(tests, a_noisy_cpu_does_not_concern_others);
     tcase_add_test(tests, reports_the_longest_of_a_reading);
     tcase_add_test(tests, waits_for_a_cpu_that_is_not_measured);
     tcase_add_test(tests, is_quiet_once_a_sample_says_so);

@@ -14,10 +14,10 @@
 START_TEST(sums_up_an_interval)
 {
     const struct hr_osnoise_cpu first[] = {
-        {3, 0, 1, 10000, 100, 40, 100, 1, 2, 3, 4, 5, 0},
-        {7, 0, 2, 20000, 0, 0, 0, 0, 0, 20, 0, 0, 6},
+        {3, 0, 1, 10000, 100, 40, 100, 1, 2, 3, 4, 5, 0, 0},
+        {7, 0, 2, 20000, 0, 0, 0, 0, 0, 20, 0, 0, 6, 0},
     };
-    const struct hr_osnoise_cpu second[] = {{3, 0, 2, 30000, 700, 500, 600, 10, 20, 30, 40, 50, 7}};
+    const struct hr_osnoise_cpu second[] = {{3, 0, 2, 30000, 700, 500, 600, 10, 20, 30, 40, 50, 7, 0}};
     static const struct {
         const char *identifier;
         double number;
@@ -57,8 +57,8 @@ END_TEST
 /* Gauges are of the interval alone, counters go on. */
 START_TEST(begins_each_interval_at_zero)
 {
-    const struct hr_osnoise_cpu much[] = {{3, 0, 1, 10000, 5000, 4000, 5000, 0, 0, 9, 0, 0, 0}};
-    const struct hr_osnoise_cpu little[] = {{3, 0, 1, 10000, 10, 10, 10, 0, 0, 1, 0, 0, 0}};
+    const struct hr_osnoise_cpu much[] = {{3, 0, 1, 10000, 5000, 4000, 5000, 0, 0, 9, 0, 0, 0, 0}};
+    const struct hr_osnoise_cpu little[] = {{3, 0, 1, 10000, 10, 10, 10, 0, 0, 1, 0, 0, 0, 0}};
 
     begin_values(true, 0);
     add_cpus(much, 1);
@@ -76,7 +76,7 @@ END_TEST
 /* What isn't known isn't 0. */
 START_TEST(has_no_values_without_samples)
 {
-    const struct hr_osnoise_cpu before[] = {{0, 0, 1, 10000, 50, 5, 50, 1, 0, 9, 0, 0, 0}};
+    const struct hr_osnoise_cpu before[] = {{0, 0, 1, 10000, 50, 5, 50, 1, 0, 9, 0, 0, 0, 0}};
     const struct hr_osnoise_cpu silent[] = {
         {.cpu = 0, .state = HR_OSNOISE_CPU_SILENT, .lost_count = 2},
         {.cpu = 1, .state = HR_OSNOISE_CPU_OFFLINE},

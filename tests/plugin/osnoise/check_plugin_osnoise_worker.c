@@ -360,7 +360,7 @@ START_TEST(reports_why_it_cannot_start)
 }
 END_TEST
 
-/* A handler of notifications may take the plugin's values, or take its time: no lock is held. */
+/* What notifies may take the plugin's values: no lock is held. */
 static void publish_meanwhile(__attribute__((unused)) const notification_t *notice, void *context)
 {
     osnoise_values_publish(context);

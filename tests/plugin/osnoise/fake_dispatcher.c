@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "plugin/osnoise/fake_dispatcher.h"
+
+#include "common/dispatcher.h"
+
+struct fake_dispatcher fake_dispatcher;
+
+int dispatcher_open(__attribute__((unused)) const char *plugin,
+                    __attribute__((unused)) size_t per_second, struct dispatcher **dispatcher)
+{
+    *dispatcher = (struct dispatcher *)&fake_dispatcher;
+    return 0;
+}
+
+bool dispatcher_stop(__attribute__((unused)) struct dispatcher *dispatcher)
+{
+    return true;
+}
+
+void dispatcher_close(__attribute__((unused)) struct dispatcher *dispatcher) {}
+
+static void dispatch(notification_t *notice)
+{
+    plugin_dispatch_notification(notice);
+    plugin_notification_meta_free(notice->meta);
+}
+
+bool dispatcher_can_queue(__attribute__((unused)) struct dispatcher *dispatcher)
+{
+    return !fake_dispatcher.is_full;
+}
+
+bool dispatcher_queue_beginning(__attribute__((unused)) struct dispatcher *dispatcher,
+                                __attribute__((unused)) uint64_t alarm,
+                                __attribute__((unused)) uint64_t record, notification_t *notice)
+{
+    dispatch(notice);
+    return true;
+}
+
+/* One that is held is never dispatched: it is withdrawn, or lost. */
+bool dispatcher_queue_end(__attribute__((unused)) struct dispatcher *dispatcher, uint64_t alarm,
+                          notification_t *notice)
+{
+    if (!fake_dispatcher.is_held) {
+        dispatch(notice);
+        return true;
+    }
+    plugin_notification_meta_free(notice->meta);
+    fake_dispatcher.held_alarm = alarm;
+    return true;
+}
+
+bool dispatcher_withdraw_end(__attribute__((unused)) struct dispatcher *dispatcher, uint64_t alarm)
+{
+    if (fake_dispatcher.held_alarm != alarm)
+        return false;
+    fake_dispatcher.held_alarm = 0;
+    return true;
+}
