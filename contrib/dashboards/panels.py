@@ -44,7 +44,7 @@ def room(where, type, type_instance, **more):
 
 
 def noise(where, type, type_instance, **more):
-    return Series("osnoise", where, type, type_instance, counter=type == "derive", **more)
+    return Series("osnoise", where, type, type_instance, counter=type not in ("percent", "duration"), **more)
 
 
 def most(title, event, meaning):
@@ -362,7 +362,7 @@ GROUP = [
               unit="s", width=6, nothing="not measured with Mode \"sources\""),
         Panel("What interferes", "Interferences per second: interrupts, softirqs, threads, NMIs; hw is noise"
               " without any of these: hardware, firmware, or the host of a virtual machine.",
-              [noise("cpus", "derive", "{hw,nmi,irq,softirq,thread}", legend="type_instance", total=True)],
+              [noise("cpus", "total_operations", "{hw,nmi,irq,softirq,thread}", legend="type_instance", total=True)],
               unit="cps", width=6, nothing="not measured with Mode \"sources\""),
         Panel("Time looked at, and noise", "Microseconds per second for which the kernel looked"
               " (runtime_us), and noise within (noise_us). The scale is logarithmic.",
@@ -375,12 +375,12 @@ GROUP = [
         Panel("Single noises by length", "How many single noises per second were longer than so many"
               " microseconds, and not longer than twice that: a histogram, shown as bands. What is new in the"
               " upper bands is what hurts. Only with Histogram true.",
-              [noise("cpus", "derive", "noise_[0-9]*us", legend="type_instance", total=True)],
+              [noise("cpus", "total_values", "noise_[0-9]*us", legend="type_instance", total=True)],
               unit="cps", width=8, stacked=True, rename=("noise_([0-9]+)us", "over $1 us"),
               nothing="Histogram is false"),
         Panel("Records lost", "How many records of the kernel's were overwritten before they were read:"
               " values are too low by what they would have added. Anything but 0: collectd doesn't get to run"
               " in time.",
-              [noise("cpus", "derive", "lost", legend="instance")], unit="cps", width=8),
+              [noise("cpus", "total_operations", "lost", legend="instance")], unit="cps", width=8),
     ]),
 ]

@@ -12,16 +12,16 @@
 
 /* Counters of a CPU in a reading, whose series need samples. */
 static const struct {
-    const char *series;
+    const char *type, *series;
     size_t offset; /* in struct hr_osnoise_cpu */
 } counters[] = {
-    {"runtime_us", offsetof(struct hr_osnoise_cpu, runtime_us)},
-    {"noise_us", offsetof(struct hr_osnoise_cpu, noise_us)},
-    {"hw", offsetof(struct hr_osnoise_cpu, hw_count)},
-    {"nmi", offsetof(struct hr_osnoise_cpu, nmi_count)},
-    {"irq", offsetof(struct hr_osnoise_cpu, irq_count)},
-    {"softirq", offsetof(struct hr_osnoise_cpu, softirq_count)},
-    {"thread", offsetof(struct hr_osnoise_cpu, thread_count)},
+    {"derive", "runtime_us", offsetof(struct hr_osnoise_cpu, runtime_us)},
+    {"derive", "noise_us", offsetof(struct hr_osnoise_cpu, noise_us)},
+    {"total_operations", "hw", offsetof(struct hr_osnoise_cpu, hw_count)},
+    {"total_operations", "nmi", offsetof(struct hr_osnoise_cpu, nmi_count)},
+    {"total_operations", "irq", offsetof(struct hr_osnoise_cpu, irq_count)},
+    {"total_operations", "softirq", offsetof(struct hr_osnoise_cpu, softirq_count)},
+    {"total_operations", "thread", offsetof(struct hr_osnoise_cpu, thread_count)},
 };
 
 #define COUNTERS STATIC_ARRAY_SIZE(counters)
@@ -232,7 +232,7 @@ static void submit_samples(const struct submission *submission, const struct cpu
     submit_gauge(submission, "duration", "max_single", (double)cpu->max_single_us / 1e6);
     submit_gauge(submission, "duration", "max_period", (double)cpu->max_period_us / 1e6);
     for (size_t i = 0; i < COUNTERS; i++)
-        submit_derive(submission, "derive", counters[i].series, (int64_t)cpu->totals[i]);
+        submit_derive(submission, counters[i].type, counters[i].series, (int64_t)cpu->totals[i]);
 }
 
 /* "noise_65us": longer than 65.536 us, up to twice that. */
@@ -245,7 +245,7 @@ static void submit_buckets(const struct submission *submission, const struct cpu
             continue;
         uint64_t lower_ns = i > 0 ? UINT64_C(1) << (i + BUCKET_SHIFT - 1) : 0;
         snprintf(series, sizeof(series), "noise_%" PRIu64 "us", lower_ns / 1000);
-        submit_derive(submission, "derive", series, (int64_t)cpu->buckets[i]);
+        submit_derive(submission, "total_values", series, (int64_t)cpu->buckets[i]);
     }
 }
 
@@ -279,7 +279,7 @@ static void publish_cpu(const struct osnoise_values *values, struct cpu *cpu, cd
     if (!cpu->was_read)
         return;
     cpu->was_read = false;
-    submit_derive(&submission, "derive", "lost", (int64_t)cpu->lost_count);
+    submit_derive(&submission, "total_operations", "lost", (int64_t)cpu->lost_count);
     if (has_samples ? cpu->sample_count == 0 : !cpu->was_online)
         return; /* the sources are added to the next values */
     submission.interval = values->options.sample_interval;

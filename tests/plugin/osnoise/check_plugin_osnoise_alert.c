@@ -347,16 +347,18 @@ START_TEST(tries_again_when_the_queue_was_full)
     ck_assert_uint_eq(fake_notifications(), 1);
     pass(60);
     ck_assert_uint_eq(fake_notifications(), 2);
-    ck_assert_ptr_nonnull(strstr(last()->message, "CPU 3 for 60 s; 2 were above, the longest 60 us"));
+    ck_assert_ptr_nonnull(
+        strstr(last()->message, "CPU 3 for 60 s; 2 were above, the longest 60 us"));
 }
 END_TEST
 
 /* A CPU with hundreds of noises a second neither keeps the alarm of another nor raises one. */
 START_TEST(a_noisy_cpu_does_not_concern_others)
 {
-    const struct hr_osnoise_single_noise noises[] = {
-        {.cpu = 4, .duration_ns = 60000}, {.cpu = 4, .duration_ns = 70000},
-        {.cpu = 4, .duration_ns = 80000}, {.cpu = 4, .duration_ns = 90000}};
+    const struct hr_osnoise_single_noise noises[] = {{.cpu = 4, .duration_ns = 60000},
+                                                     {.cpu = 4, .duration_ns = 70000},
+                                                     {.cpu = 4, .duration_ns = 80000},
+                                                     {.cpu = 4, .duration_ns = 90000}};
     const struct hr_osnoise_cpu cpus[] = {{.cpu = 3, .sample_count = 1},
                                           {.cpu = 4, .sample_count = 1, .single_count = 500}};
     const struct hr_osnoise_reading reading = {.elapsed_ns = HR_NS_PER_S,

@@ -196,16 +196,16 @@ START_TEST(publishes_what_the_kernel_recorded)
         {"duration-max_period", 23727e-6},
         {"derive-runtime_us", 51615},
         {"derive-noise_us", 23727},
-        {"derive-hw", 13},
-        {"derive-nmi", 0},
-        {"derive-irq", 51},
-        {"derive-softirq", 2},
-        {"derive-thread", 11},
-        {"derive-lost", 4417},
+        {"total_operations-hw", 13},
+        {"total_operations-nmi", 0},
+        {"total_operations-irq", 51},
+        {"total_operations-softirq", 2},
+        {"total_operations-thread", 11},
+        {"total_operations-lost", 4417},
         {"derive-thread_new_line_us", 392695},
         {"derive-thread_a___hitcount__1_us", 378837},
-        {"derive-noise_8388us", 3},
-        {"derive-noise_16us", 327},
+        {"total_values-noise_8388us", 3},
+        {"total_values-noise_16us", 327},
     };
     char identifier[128];
 
@@ -221,13 +221,13 @@ START_TEST(publishes_what_the_kernel_recorded)
     }
     harness_assert_count("osnoise-cpu1/derive-*_*_us", 2);
     harness_assert_count("osnoise-cpu1/derive-other_us", 1);
-    harness_assert_count("osnoise-cpu1/derive-noise_[0-9]*us", 10);
+    harness_assert_count("osnoise-cpu1/total_values-noise_[0-9]*us", 10);
     harness_assert_count("*", fake_count("osnoise-cpu1/*"));
     await_notification();
     ck_assert_str_eq(fake_notification(0)->message,
                      "noise of 2178 us on CPU 1, above 2000 us: thread a } hitcount: 1[81] 1943 "
                      "us, irq local_timer[236] 157 us (3 times); 77 us unexplained");
-    await_value("osnoise-cpu1/derive-lost");
+    await_value("osnoise-cpu1/total_operations-lost");
     harness_assert_count("*", 1); /* no period ended since */
     harness_assert_logs(1, "4417 records of CPU 1 were overwritten before they were read");
 }
@@ -248,7 +248,7 @@ START_TEST(publishes_nothing_of_a_cpu_that_is_offline)
 {
     harness_begin("CPUs \"0-1\"\n" PERIOD);
     await_run(getpid());
-    await_value("osnoise-cpu1/derive-lost");
+    await_value("osnoise-cpu1/total_operations-lost");
     set_online("0\n");
     await_log(1, "warning: osnoise: CPU 1 is offline: no values until it is online again.");
     set_online("0-1\n");
@@ -484,7 +484,7 @@ START_TEST(gives_way_to_a_changed_setting)
 {
     harness_begin(WORKLOAD);
     await_run(getpid());
-    await_value("osnoise-cpu1/derive-lost");
+    await_value("osnoise-cpu1/total_operations-lost");
     fake_tracefs_set("osnoise/period_us", "123456\n");
     await_log(
         1, "warning: osnoise: noise is not measured: another program changed the tracer's setting "

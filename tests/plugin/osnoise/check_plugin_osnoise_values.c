@@ -17,26 +17,20 @@ START_TEST(sums_up_an_interval)
         {3, 0, 1, 10000, 100, 40, 100, 1, 2, 3, 4, 5, 0, 0},
         {7, 0, 2, 20000, 0, 0, 0, 0, 0, 20, 0, 0, 6, 0},
     };
-    const struct hr_osnoise_cpu second[] = {{3, 0, 2, 30000, 700, 500, 600, 10, 20, 30, 40, 50, 7, 0}};
+    const struct hr_osnoise_cpu second[] = {
+        {3, 0, 2, 30000, 700, 500, 600, 10, 20, 30, 40, 50, 7, 0}};
     static const struct {
         const char *identifier;
         double number;
     } expected[] = {
         {"osnoise-cpu3/percent-available", 98}, /* of the sums, not the mean of 99 and 97.67 */
-        {"osnoise-cpu3/duration-max_single", 0.0005},
-        {"osnoise-cpu3/duration-max_period", 0.0006},
-        {"osnoise-cpu3/derive-runtime_us", 40000},
-        {"osnoise-cpu3/derive-noise_us", 800},
-        {"osnoise-cpu3/derive-hw", 11},
-        {"osnoise-cpu3/derive-nmi", 22},
-        {"osnoise-cpu3/derive-irq", 33},
-        {"osnoise-cpu3/derive-softirq", 44},
-        {"osnoise-cpu3/derive-thread", 55},
-        {"osnoise-cpu3/derive-lost", 7},
-        {"osnoise-cpu7/percent-available", 100},
-        {"osnoise-cpu7/duration-max_single", 0},
-        {"osnoise-cpu7/derive-irq", 20},
-        {"osnoise-cpu7/derive-lost", 6},
+        {"osnoise-cpu3/duration-max_single", 0.0005}, {"osnoise-cpu3/duration-max_period", 0.0006},
+        {"osnoise-cpu3/derive-runtime_us", 40000},    {"osnoise-cpu3/derive-noise_us", 800},
+        {"osnoise-cpu3/total_operations-hw", 11},     {"osnoise-cpu3/total_operations-nmi", 22},
+        {"osnoise-cpu3/total_operations-irq", 33},    {"osnoise-cpu3/total_operations-softirq", 44},
+        {"osnoise-cpu3/total_operations-thread", 55}, {"osnoise-cpu3/total_operations-lost", 7},
+        {"osnoise-cpu7/percent-available", 100},      {"osnoise-cpu7/duration-max_single", 0},
+        {"osnoise-cpu7/total_operations-irq", 20},    {"osnoise-cpu7/total_operations-lost", 6},
     };
     size_t count;
 
@@ -69,7 +63,7 @@ START_TEST(begins_each_interval_at_zero)
     ck_assert_double_eq_tol(number("osnoise-cpu3/duration-max_single"), 10e-6, 1e-12);
     ck_assert_double_eq_tol(number("osnoise-cpu3/duration-max_period"), 10e-6, 1e-12);
     ck_assert_double_eq(number("osnoise-cpu3/derive-noise_us"), 5010);
-    ck_assert_double_eq(number("osnoise-cpu3/derive-irq"), 10);
+    ck_assert_double_eq(number("osnoise-cpu3/total_operations-irq"), 10);
 }
 END_TEST
 
@@ -88,8 +82,8 @@ START_TEST(has_no_values_without_samples)
     add_cpus(silent, 2);
     publish();
     ck_assert_uint_eq(fake_count("*"), 2);
-    ck_assert_double_eq(number("osnoise-cpu0/derive-lost"), 2);
-    ck_assert_double_eq(number("osnoise-cpu1/derive-lost"), 0);
+    ck_assert_double_eq(number("osnoise-cpu0/total_operations-lost"), 2);
+    ck_assert_double_eq(number("osnoise-cpu1/total_operations-lost"), 0);
     publish(); /* nothing was read at all */
     ck_assert_uint_eq(fake_count("*"), 0);
     add_cpus(before, 1);
@@ -137,7 +131,7 @@ START_TEST(holds_a_year)
     publish();
     ck_assert_double_eq(number("osnoise-cpu0/percent-available"), 50);
     ck_assert_double_eq(number("osnoise-cpu0/derive-runtime_us"), 366.0 * (double)day_us);
-    ck_assert_double_eq(number("osnoise-cpu0/derive-irq"), 366.0 * UINT32_MAX);
+    ck_assert_double_eq(number("osnoise-cpu0/total_operations-irq"), 366.0 * UINT32_MAX);
     ck_assert_double_eq(number("osnoise-cpu0/derive-thread_a_us"), 366.0 * (double)day_us / 2);
 }
 END_TEST
@@ -155,7 +149,7 @@ START_TEST(reports_how_far_apart_samples_are)
     ck_assert_uint_eq(fake_find("osnoise-cpu0/derive-noise_us")->interval, TIME_T_TO_CDTIME_T(60));
     ck_assert_uint_eq(fake_find("osnoise-cpu0/percent-available")->interval,
                       TIME_T_TO_CDTIME_T(60));
-    ck_assert_uint_eq(fake_find("osnoise-cpu0/derive-lost")->interval, 0);
+    ck_assert_uint_eq(fake_find("osnoise-cpu0/total_operations-lost")->interval, 0);
 }
 END_TEST
 
@@ -173,10 +167,10 @@ START_TEST(keeps_cpus_apart)
     }
     publish();
     for (size_t i = 0; i < COUNT(order); i++) {
-        snprintf(identifier, sizeof(identifier), "osnoise-cpu%u/derive-hw", order[i]);
+        snprintf(identifier, sizeof(identifier), "osnoise-cpu%u/total_operations-hw", order[i]);
         ck_assert_double_eq(number(identifier), order[i] == 2 ? 6 : order[i] + 1);
     }
-    ck_assert_uint_eq(fake_count("*/derive-hw"), 5);
+    ck_assert_uint_eq(fake_count("*/total_operations-hw"), 5);
 }
 END_TEST
 
@@ -207,17 +201,18 @@ START_TEST(names_buckets_after_their_lower_end)
     osnoise_values_add(values, &reading);
     publish();
     for (size_t i = 0; i < COUNT(expected); i++) {
-        snprintf(identifier, sizeof(identifier), "osnoise-cpu5/derive-%s", expected[i].series);
+        snprintf(identifier, sizeof(identifier), "osnoise-cpu5/total_values-%s",
+                 expected[i].series);
         ck_assert_msg(number(identifier) == expected[i].count, "%s: %g", identifier,
                       number(identifier));
     }
-    ck_assert_uint_eq(fake_count("*/derive-noise_*us"), 8 + 1); /* and noise_us itself */
+    ck_assert_uint_eq(fake_count("*/total_values-noise_*us"), 8);
 
     reading.bucket_count = 0;
     osnoise_values_add(values, &reading);
     publish(); /* one that was seen goes on */
-    ck_assert_uint_eq(fake_count("*/derive-noise_*us"), 8 + 1);
-    ck_assert_double_eq(number("osnoise-cpu5/derive-noise_0us"), 3);
+    ck_assert_uint_eq(fake_count("*/total_values-noise_*us"), 8);
+    ck_assert_double_eq(number("osnoise-cpu5/total_values-noise_0us"), 3);
 }
 END_TEST
 

@@ -17,7 +17,9 @@ bool dispatcher_stop(__attribute__((unused)) struct dispatcher *dispatcher)
     return true;
 }
 
-void dispatcher_close(__attribute__((unused)) struct dispatcher *dispatcher) {}
+void dispatcher_close(__attribute__((unused)) struct dispatcher *dispatcher)
+{
+}
 
 static void dispatch(notification_t *notice)
 {
