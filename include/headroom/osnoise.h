@@ -62,9 +62,16 @@ struct hr_osnoise_options {
     bool by_source;         /**< count noise by its source; always so in SOURCES */
     bool histogram;         /**< count single noises by their duration; not in SOURCES */
     uint64_t max_single_ns; /**< report single noises above this; 0: none. Not in SOURCES */
+    /** The kernel's buffer for records of each CPU that is measured, 16 KiB to 16 MiB; 0: what the
+     * period, and with max_single_ns the share of it that is measured, ask for. */
+    uint64_t buffer_bytes;
     /** The state file, which keeps the settings to restore; absolute. Its directory must exist. */
     const char *state_path;
 };
+
+/** The limits of buffer_bytes: all of a buffer is read at a time. */
+#define HR_OSNOISE_LEAST_BUFFER (UINT64_C(16) << 10)
+#define HR_OSNOISE_MOST_BUFFER  (UINT64_C(16) << 20)
 
 /** A workload of 1 % of a CPU, without CPUs and a state file. */
 extern const struct hr_osnoise_options hr_osnoise_defaults;

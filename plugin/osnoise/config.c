@@ -126,6 +126,8 @@ static int read_option(struct osnoise_config *config, const oconfig_item_t *item
         return read_top(config, item);
     if (strcasecmp(key, "Histogram") == 0)
         return option_boolean(PLUGIN, item, &run->histogram);
+    if (strcasecmp(key, "BufferSize") == 0)
+        return option_bytes(PLUGIN, item, &run->buffer_bytes);
     if (strcasecmp(key, "StateFile") == 0)
         return option_state_file(PLUGIN, item, &config->state_path);
     if (strcasecmp(key, "Root") == 0)

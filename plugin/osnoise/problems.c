@@ -150,18 +150,19 @@ static void log_absent_cpus(struct osnoise_problems *problems,
 
 /* --- What the values lack ------------------------------------------------- */
 
-/* Without an alert only samples are recorded, one a period. If attached, the period and the
- * threshold are the other program's. */
+/* Without an alert only samples are recorded, one a period; with one also all that interferes while
+ * the kernel looks, however long the noises are. If attached, these times are the other program's.
+ */
 static const char *remedy_of_loss(const struct osnoise_problems *problems)
 {
     static const char *const remedies[2][2] = {
-        {"samples come faster than they are read, and values are too low. Lengthen Period",
-         "samples come faster than they are read, and values are too low. Lengthen the period of "
-         "the program that runs the tracer"},
-        {"there is more noise than the kernel's buffer holds, and values are too low. Raise "
-         "Threshold, or remove Alert",
-         "there is more noise than the kernel's buffer holds, and values are too low. Remove "
-         "Alert"},
+        {"samples come faster than they are read, and values are too low. Lengthen Period, or "
+         "raise BufferSize",
+         "samples come faster than they are read, and values are too low. Raise BufferSize"},
+        {"more interferes than the kernel's buffer holds until it is read, and values are too low. "
+         "Raise BufferSize, or shorten Runtime",
+         "more interferes than the kernel's buffer holds until it is read, and values are too low. "
+         "Raise BufferSize"},
     };
 
     return remedies[problems->has_alert][problems->is_attached];

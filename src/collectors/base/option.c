@@ -49,7 +49,7 @@ static const struct block blocks[] = {
     {"osnoise",
      "Plugin",
      {"CPUs", "Mode", "Period", "Runtime", "Threshold", "MaxDuty", "Sources", "Histogram",
-      "StateFile", "Root", "Alert"}},
+      "BufferSize", "StateFile", "Root", "Alert"}},
     {"osnoise", "Alert", {"MaxSingle", "Severity", "Quiet", "Repeat"}},
     {"headroom",
      "Plugin",

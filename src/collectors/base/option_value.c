@@ -96,8 +96,10 @@ static bool accepts_bytes(const struct rule *rule, const struct hr_option *optio
 {
     uint64_t bytes;
 
-    return is_one(option, HR_OPTION_TEXT) ? hr_option_parse_bytes(option->values[0].text, &bytes)
-                                          : accepts_count(rule, option);
+    if (!is_one(option, HR_OPTION_TEXT))
+        return accepts_count(rule, option);
+    return hr_option_parse_bytes(option->values[0].text, &bytes) && (double)bytes >= rule->min &&
+           (double)bytes <= rule->max;
 }
 
 static bool accepts_text(const struct rule *rule, const struct hr_option *option)
@@ -340,6 +342,8 @@ static const struct rule rules[] = {
      .accepted = "a number of percent above 0, up to 100"},
     {"osnoise", "Plugin", "Sources", COUNT(0, 100)},
     {"osnoise", "Plugin", "Histogram", BOOLEAN},
+    {"osnoise", "Plugin", "BufferSize", accepts_bytes, LIMITS(16384, 16777216),
+     .accepted = "16K to 16M: a whole number of bytes, or with K or M, as \"256K\""},
     {"osnoise", "Plugin", "Alert", BLOCK("Alert")},
     {"osnoise", "Alert", "MaxSingle", SECONDS(0.000001, HOUR_S)},
     {"osnoise", "Alert", "Severity", SEVERITY},

@@ -158,11 +158,26 @@ static int check_tracer(const struct hr_tracefs *tracefs, const char *name,
                          "later with CONFIG_OSNOISE_TRACER=y");
 }
 
+/* Interferences are recorded while the tracer looks for noise: what a CPU that is measured all the
+ * time may need, by its share of that time. */
+static uint64_t single_noises_kb(const struct hr_osnoise_plan *plan)
+{
+    if (plan->max_single_ns == 0)
+        return SMALL_KB;
+    if (plan->period_us == 0 || plan->runtime_us >= plan->period_us)
+        return MOST_KB;
+    const uint64_t kb =
+        (uint64_t)((double)plan->runtime_us / (double)plan->period_us * MOST_KB) + 1;
+    return kb > SINGLE_NOISES_KB ? kb : SINGLE_NOISES_KB;
+}
+
 /* The buffer size that a measured CPU needs. */
 static uint64_t needed_kb(const struct hr_osnoise_plan *plan)
 {
-    uint64_t kb = plan->max_single_ns > 0 ? SINGLE_NOISES_KB : SMALL_KB, samples_kb = 0;
+    uint64_t kb = single_noises_kb(plan), samples_kb = 0;
 
+    if (plan->buffer_bytes > 0)
+        return plan->buffer_bytes / 1024;
     if (plan->period_us > 0)
         samples_kb = (KEPT_US / plan->period_us + 1) * SAMPLE_SIZE / 1024 + 1;
     if (samples_kb > MOST_KB)

@@ -30,7 +30,9 @@ struct hr_osnoise_plan {
     struct hr_cpu_set online;
     bool has_workload; /**< this run is going to start the tracer's threads on the CPUs */
     bool by_source, histogram;
-    uint64_t period_us; /**< the interval of samples, which are kept for two seconds; 0: unknown */
+    uint64_t period_us;  /**< the interval of samples, which are kept for two seconds; 0: unknown */
+    uint64_t runtime_us; /**< how much of it is measured; 0: unknown */
+    uint64_t buffer_bytes;  /**< of a CPU to record; 0: as needed */
     uint64_t max_single_ns; /**< 0: interferences and single noises aren't recorded one by one */
 };
 

@@ -112,11 +112,23 @@ static int check_workload(const struct hr_osnoise_options *options, struct hr_re
     return status < 0 ? status : check_duty(options, reason);
 }
 
+static int check_buffer(const struct hr_osnoise_options *options, struct hr_reason *reason)
+{
+    if (options->buffer_bytes == 0 || (options->buffer_bytes >= HR_OSNOISE_LEAST_BUFFER &&
+                                       options->buffer_bytes <= HR_OSNOISE_MOST_BUFFER))
+        return 0;
+    return hr_reason_set(reason, -EINVAL,
+                         "the size of the buffer is out of range: it may be 16 KiB to 16 MiB");
+}
+
 int hr_osnoise_check(const struct hr_osnoise_options *options, struct hr_reason *reason)
 {
     hr_reason_clear(reason);
     if (options->state_path == NULL || options->state_path[0] != '/')
         return hr_reason_set(reason, -EINVAL, "the state file's path isn't absolute");
+    int status = check_buffer(options, reason);
+    if (status < 0)
+        return status;
 
     switch (options->mode) {
     case HR_OSNOISE_WORKLOAD:

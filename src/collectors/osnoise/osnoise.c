@@ -177,16 +177,19 @@ static int write_state_file(struct hr_osnoise *osnoise, struct hr_reason *reason
     return 0;
 }
 
-/* The interval of samples; in ATTACH as the other program has set it. */
-static uint64_t find_period_us(const struct hr_osnoise *osnoise)
+/* The interval of samples, and how much of it is measured; in ATTACH as the other program has set
+ * it. */
+static void plan_times(const struct hr_osnoise *osnoise, struct hr_osnoise_plan *plan)
 {
     struct hr_osnoise_settings now = {0};
 
+    plan->period_us = osnoise->options.period_us;
+    plan->runtime_us = osnoise->options.runtime_us;
     if (osnoise->options.mode != HR_OSNOISE_ATTACH)
-        return osnoise->options.period_us;
-    return hr_osnoise_settings_read(&osnoise->tracefs, &now, NULL) == 0
-               ? now.numbers[HR_OSNOISE_PERIOD]
-               : 0;
+        return;
+    const bool is_known = hr_osnoise_settings_read(&osnoise->tracefs, &now, NULL) == 0;
+    plan->period_us = is_known ? now.numbers[HR_OSNOISE_PERIOD] : 0;
+    plan->runtime_us = is_known ? now.numbers[HR_OSNOISE_RUNTIME] : 0;
 }
 
 /* The state file names the instance before it is created: a crash in between leaves one that isn't
@@ -199,9 +202,10 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
         .has_workload = mode == HR_OSNOISE_WORKLOAD || mode == HR_OSNOISE_HARDWARE,
         .by_source = osnoise->options.by_source,
         .histogram = osnoise->options.histogram,
-        .period_us = find_period_us(osnoise),
         .max_single_ns = osnoise->options.max_single_ns,
+        .buffer_bytes = osnoise->options.buffer_bytes,
     };
+    plan_times(osnoise, &plan);
     int status = hr_osnoise_state_sign(&osnoise->state);
 
     if (status < 0)

@@ -187,7 +187,8 @@ END_TEST
 
 START_TEST(records_long_noises_and_what_interfered)
 {
-    struct hr_osnoise_plan plan = {.max_single_ns = 50000};
+    struct hr_osnoise_plan plan = {
+        .max_single_ns = 50000, .period_us = 1000000, .runtime_us = 10000};
 
     add_cpus(&plan.cpus, 1, 1);
     add_cpus(&plan.cpus, 9, 9); /* the machine has no such */
@@ -206,7 +207,7 @@ END_TEST
 
 START_TEST(of_all_cpus_if_none_is_given)
 {
-    struct hr_osnoise_plan plan = {.max_single_ns = 1};
+    struct hr_osnoise_plan plan = {.max_single_ns = 1, .period_us = 1000000, .runtime_us = 10000};
 
     make(&plan);
     for (int cpu = 0; cpu < 4; cpu++) {
@@ -219,16 +220,32 @@ END_TEST
 
 /* Two seconds of samples, of 64 bytes each. */
 static const struct {
-    uint64_t period_us, max_single_ns;
+    uint64_t period_us, runtime_us, max_single_ns, buffer_bytes;
     unsigned least_kb, most_kb;
 } sizes[] = {
-    {1000000, 0, 16, 16}, {10000, 0, 16, 16}, {1000, 0, 125, 130},    {1000, 1, 128, 130},
-    {100, 0, 1250, 1255}, {1, 0, 1250, 1410}, {1000000, 1, 128, 128}, {UINT64_MAX, 0, 16, 16},
+    {1000000, 10000, 0, 0, 16, 16},
+    {10000, 100, 0, 0, 16, 16},
+    {1000, 100, 0, 0, 125, 130},
+    {1000, 10, 1, 0, 128, 130},
+    {100, 100, 0, 0, 1250, 1255},
+    {1, 1, 0, 0, 1250, 1410},
+    {UINT64_MAX, 1, 0, 0, 16, 16},
+    /* with an alert by the share of time in which interferences are recorded */
+    {1000000, 10000, 1, 0, 128, 128},
+    {1000000, 90000, 1, 0, 128, 128},
+    {1000000, 500000, 1, 0, 704, 706},
+    {1000000, 1000000, 1, 0, 1408, 1408},
+    {UINT64_MAX, UINT64_MAX / 2, 1, 0, 704, 706},
+    {0, 0, 1, 0, 1408, 1408}, /* of the other program, and unknown */
+    {1000000, 1000000, 1, 16384, 16, 16},
+    {1000000, 10000, 0, 16 << 20, 16384, 16384},
 };
 
-START_TEST(short_periods_have_larger_buffers)
+START_TEST(buffers_are_as_large_as_needed)
 {
     struct hr_osnoise_plan plan = {.period_us = sizes[_i].period_us,
+                                   .runtime_us = sizes[_i].runtime_us,
+                                   .buffer_bytes = sizes[_i].buffer_bytes,
                                    .max_single_ns = sizes[_i].max_single_ns};
 
     add_cpus(&plan.cpus, 1, 2);
@@ -504,7 +521,7 @@ int main(void)
     tcase_add_test(tests, counts_durations);
     tcase_add_test(tests, records_long_noises_and_what_interfered);
     tcase_add_test(tests, of_all_cpus_if_none_is_given);
-    tcase_add_loop_test(tests, short_periods_have_larger_buffers, 0, COUNT(sizes));
+    tcase_add_loop_test(tests, buffers_are_as_large_as_needed, 0, COUNT(sizes));
     tcase_add_loop_test(tests, prints_masks_in_words_of_32, 0, COUNT(masks));
     tcase_add_test(tests, a_cpu_without_time_keeps_its_buffer);
     tcase_add_loop_test(tests, a_workload_needs_time, 0, 2);

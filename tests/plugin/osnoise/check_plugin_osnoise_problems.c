@@ -158,8 +158,8 @@ START_TEST(reports_lost_records)
     for (int i = 0; i < 5; i++)
         read_cpus(cpus, 3);
     assert_said("warning: osnoise: 100 records of CPUs 1,3 were overwritten before they were read: "
-                "there is more noise than the kernel's buffer holds, and values are too low. Raise "
-                "Threshold, or remove Alert.");
+                "more interferes than the kernel's buffer holds until it is read, and values are "
+                "too low. Raise BufferSize, or shorten Runtime.");
     cpus[0].lost_count = 160;
     read_cpus(cpus, 3);
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "200 records"), 1);
@@ -180,11 +180,11 @@ static const struct {
     uint64_t max_single_ns;
     const char *remedy;
 } losses[] = {
-    {HR_OSNOISE_WORKLOAD, 0, "too low. Lengthen Period."},
-    {HR_OSNOISE_HARDWARE, 0, "too low. Lengthen Period."},
-    {HR_OSNOISE_HARDWARE, 50000, "too low. Raise Threshold, or remove Alert."},
-    {HR_OSNOISE_ATTACH, 0, "too low. Lengthen the period of the program that runs the tracer."},
-    {HR_OSNOISE_ATTACH, 50000, "too low. Remove Alert."},
+    {HR_OSNOISE_WORKLOAD, 0, "too low. Lengthen Period, or raise BufferSize."},
+    {HR_OSNOISE_HARDWARE, 0, "too low. Lengthen Period, or raise BufferSize."},
+    {HR_OSNOISE_HARDWARE, 50000, "too low. Raise BufferSize, or shorten Runtime."},
+    {HR_OSNOISE_ATTACH, 0, "too low. Raise BufferSize."},
+    {HR_OSNOISE_ATTACH, 50000, "too low. Raise BufferSize."},
 };
 
 START_TEST(advises_what_helps_against_losses)
