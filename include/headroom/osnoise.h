@@ -107,7 +107,7 @@ struct hr_osnoise_cpu {
     uint64_t max_period_us; /**< the most noise in one period */
     uint64_t hw_count;      /**< noises without any interference that the kernel saw */
     uint64_t nmi_count, irq_count, softirq_count, thread_count; /**< interferences */
-    uint64_t lost_count; /**< records that were overwritten before they were read */
+    uint64_t lost_count;   /**< records that were overwritten before they were read */
     uint64_t single_count; /**< single noises above max_single_ns; not of those that were lost */
 };
 
@@ -259,7 +259,9 @@ int hr_osnoise_begin(struct hr_osnoise *osnoise, struct hr_reason *reason);
  * Reads what was measured. To be called about once a second: the kernel keeps a limited number of
  * records.
  *
- * @param reading  receives it; what it points to is valid until the next call on the object.
+ * @param reading  receives it; what it points to is valid until the next call on the object. If the
+ * run has ended by itself, it is what was measured until then, such as the noise that stopped
+ * tracing; without CPUs if that can't be read.
  * @return 0; -EINVAL: there is no run; or another negative errno: the run has ended by itself, and
  *         everything is restored: -ECANCELED: another program changed the tracer or its settings;
  *         -EAGAIN: ATTACH, and the other program has ended, or has changed the settings; … With the

@@ -59,13 +59,13 @@ static uint64_t next_read_ns(const struct osnoise_worker *worker, uint64_t due_n
 static bool read_until_end(struct osnoise_worker *worker, struct hr_reason *reason)
 {
     uint64_t due_ns = first_read_ns(worker);
-    struct hr_osnoise_reading reading;
-
     while (thread_wait_until(&worker->thread, due_ns, hr_osnoise_fd(worker->osnoise))) {
+        struct hr_osnoise_reading reading = {0};
         reason->error = hr_osnoise_read(worker->osnoise, &reading, reason);
+        if (reading.cpu_count > 0) /* also what ended it */
+            distribute_reading(worker, &reading);
         if (reason->error < 0)
             return true;
-        distribute_reading(worker, &reading);
         due_ns = next_read_ns(worker, due_ns);
     }
     return false;

@@ -298,11 +298,18 @@ static int open_readers(struct hr_osnoise *osnoise, struct hr_reason *reason)
     return status;
 }
 
-static void close_readers(struct hr_osnoise *osnoise)
+/* What keeps the instance. */
+static void close_pipe(struct hr_osnoise *osnoise)
 {
     hr_osnoise_leader_close(&osnoise->leader);
     hr_osnoise_pipe_close(osnoise->pipe);
     osnoise->pipe = NULL;
+}
+
+/* What the last reading points to, too. */
+static void close_readers(struct hr_osnoise *osnoise)
+{
+    close_pipe(osnoise);
     hr_osnoise_single_noises_close(osnoise->single_noises);
     osnoise->single_noises = NULL;
     hr_osnoise_sources_close(osnoise->sources);
@@ -317,14 +324,15 @@ static void close_readers(struct hr_osnoise *osnoise)
 
 /* --- Begin and end -------------------------------------------------------- */
 
-int hr_osnoise_end(struct hr_osnoise *osnoise, struct hr_reason *reason)
+/* The last reading stays. */
+static int end_run(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     int status = 0;
 
     hr_reason_clear(reason);
     if (!osnoise->runs && !osnoise->needs_restore)
         return 0;
-    close_readers(osnoise); /* an open pipe keeps the instance */
+    close_pipe(osnoise);
     osnoise->runs = false;
     if (osnoise->tracefs.fd < 0)
         status = hr_tracefs_open(osnoise->root, &osnoise->tracefs, reason);
@@ -335,6 +343,12 @@ int hr_osnoise_end(struct hr_osnoise *osnoise, struct hr_reason *reason)
         osnoise->needs_restore = false;
     hr_tracefs_close(&osnoise->tracefs);
     return status;
+}
+
+int hr_osnoise_end(struct hr_osnoise *osnoise, struct hr_reason *reason)
+{
+    close_readers(osnoise);
+    return end_run(osnoise, reason);
 }
 
 static int prepare_run(struct hr_osnoise *osnoise, struct hr_reason *reason)
@@ -383,7 +397,7 @@ int hr_osnoise_give_up(struct hr_osnoise *osnoise, int error, struct hr_reason *
 
     if (reason != NULL && reason->error == 0)
         hr_reason_set(reason, error, "%s", strerror(-error));
-    if (hr_osnoise_end(osnoise, &left) < 0 && reason != NULL) {
+    if (end_run(osnoise, &left) < 0 && reason != NULL) {
         size_t length = strlen(reason->text);
         snprintf(reason->text + length, sizeof(reason->text) - length, "; and %s", left.text);
     }
@@ -397,6 +411,7 @@ int hr_osnoise_begin(struct hr_osnoise *osnoise, struct hr_reason *reason)
     hr_reason_clear(reason);
     if (osnoise->runs)
         return hr_reason_set(reason, -EALREADY, "it runs already");
+    close_readers(osnoise);
     if (osnoise->needs_restore)
         status = hr_osnoise_end(osnoise, reason);
     if (status == 0)

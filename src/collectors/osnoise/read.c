@@ -267,24 +267,17 @@ static void read_single_noises(struct hr_osnoise *osnoise, struct hr_osnoise_rea
 
 /* --- Reading -------------------------------------------------------------- */
 
-int hr_osnoise_read(struct hr_osnoise *osnoise, struct hr_osnoise_reading *reading,
+static int read_all(struct hr_osnoise *osnoise, const struct hr_osnoise_settings *now,
+                    const struct hr_osnoise_hazards *hazards, struct hr_osnoise_reading *reading,
                     struct hr_reason *reason)
 {
     struct hr_osnoise_reading got = {0};
-    struct hr_osnoise_hazards hazards = {0};
-    struct hr_osnoise_settings now = {0};
+    const uint64_t now_ns = hr_clock_ns();
+    int status = read_cpus(osnoise, now, now_ns, reason);
 
-    hr_reason_clear(reason);
-    if (!osnoise->runs)
-        return hr_reason_set(reason, -EINVAL, "nothing runs");
-    int status = check_run(osnoise, &now, &hazards, reason);
-    uint64_t now_ns = hr_clock_ns();
-    if (status == 0)
-        status = read_cpus(osnoise, &now, now_ns, reason);
     if (status < 0)
-        return hr_osnoise_give_up(osnoise, status, reason);
-
-    set_warning(&got.warning, &hazards);
+        return status;
+    set_warning(&got.warning, hazards);
     read_sources(osnoise, &got);
     read_single_noises(osnoise, &got);
     got.elapsed_ns = now_ns - osnoise->read_ns;
@@ -293,4 +286,24 @@ int hr_osnoise_read(struct hr_osnoise *osnoise, struct hr_osnoise_reading *readi
     got.cpu_count = osnoise->cpu_count;
     *reading = got;
     return 0;
+}
+
+/* Once tracing was stopped, what stopped it is the last record in the buffers. While it isn't, they
+ * may have records of other settings. */
+int hr_osnoise_read(struct hr_osnoise *osnoise, struct hr_osnoise_reading *reading,
+                    struct hr_reason *reason)
+{
+    struct hr_osnoise_hazards hazards = {0};
+    struct hr_osnoise_settings now = {0};
+
+    hr_reason_clear(reason);
+    if (!osnoise->runs)
+        return hr_reason_set(reason, -EINVAL, "nothing runs");
+    *reading = (struct hr_osnoise_reading){0};
+    int status = check_run(osnoise, &now, &hazards, reason);
+    if (status == 0)
+        status = read_all(osnoise, &now, &hazards, reading, reason);
+    else if (hr_osnoise_instance_is_running(&osnoise->tracefs, osnoise->state.instance) == 0)
+        read_all(osnoise, &now, &hazards, reading, NULL);
+    return status < 0 ? hr_osnoise_give_up(osnoise, status, reason) : 0;
 }

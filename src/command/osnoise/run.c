@@ -193,23 +193,28 @@ static int print_new_single_noises(const struct run *run, const struct hr_osnois
     return flush_output(run);
 }
 
+static int take_reading(struct run *run, const struct hr_osnoise_reading *reading)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    if (osnoise_totals_add(&run->totals, reading, &time) != 0)
+        return out_of_memory(run);
+    print_warning(run, &reading->warning);
+    return print_new_single_noises(run, reading, &time);
+}
+
 /* Why the run ended is printed at the end. */
 static int read_once(struct run *run)
 {
-    struct hr_osnoise_reading reading;
+    struct hr_osnoise_reading reading = {0};
     struct hr_reason reason = {0};
-    struct timespec time;
-    int status = hr_osnoise_read(run->osnoise, &reading, &reason);
-    if (status != 0) {
+    int ended = hr_osnoise_read(run->osnoise, &reading, &reason);
+    if (ended != 0) {
         run->ended = reason;
-        run->ended.error = status;
-        return STOP;
+        run->ended.error = ended;
     }
-    clock_gettime(CLOCK_REALTIME, &time);
-    if (osnoise_totals_add(&run->totals, &reading, &time) != 0)
-        return out_of_memory(run);
-    print_warning(run, &reading.warning);
-    return print_new_single_noises(run, &reading, &time);
+    int status = reading.cpu_count > 0 ? take_reading(run, &reading) : COMMAND_DONE;
+    return ended != 0 && status == COMMAND_DONE ? STOP : status;
 }
 
 static int check_wait(const struct run *run, int status)

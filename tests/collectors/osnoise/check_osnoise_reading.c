@@ -5,6 +5,7 @@
  */
 #include "collectors/osnoise/run_harness.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
@@ -119,6 +120,48 @@ START_TEST(singles_are_reported_with_their_parts)
 }
 END_TEST
 
+/* As `rtla osnoise top -s` does: the noise that stopped tracing is the one that matters. */
+START_TEST(what_stopped_tracing_is_read)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "1-2");
+    struct page page = {.used = 0};
+    char file[128];
+
+    options.max_single_ns = 50000;
+    begin_run(&options);
+    put_sample(&page, 10000, 100, 60);
+    put_noise(&page, "backup", 1000, 80000);
+    hand_over(2, &page);
+    fake_tracefs_set("osnoise/stop_tracing_us", "70\n");
+    snprintf(file, sizeof(file), "%s/tracing_on", instance);
+    fake_tracefs_set(file, "0\n");
+    ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -ECANCELED);
+    assert_reason(-ECANCELED, "tracing was stopped by a noise");
+    ck_assert(!fake_tracefs_has(instance));
+    ck_assert_uint_eq(reading.cpu_count, 2);
+    ck_assert_uint_eq(reading.cpus[1].sample_count, 1);
+    ck_assert_uint_eq(reading.cpus[1].single_count, 1);
+    ck_assert_uint_eq(reading.single_noise_count, 1);
+    ck_assert_uint_eq(reading.single_noises[0].duration_ns, 80000);
+    ck_assert_str_eq(reading.single_noises[0].parts[0].name, "backup");
+    ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -EINVAL);
+}
+END_TEST
+
+/* What comes while tracing goes on may be of the other's settings. */
+START_TEST(what_comes_with_other_settings_is_not_read)
+{
+    struct page page = {.used = 0};
+
+    begin_mode(HR_OSNOISE_WORKLOAD, "1");
+    put_sample(&page, 10000, 100, 60);
+    hand_over(1, &page);
+    fake_tracefs_set("osnoise/period_us", "2000000\n");
+    ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -ECANCELED);
+    ck_assert_uint_eq(reading.cpu_count, 0);
+}
+END_TEST
+
 START_TEST(silence_isnt_quiet)
 {
     struct page page = {.used = 0};
@@ -201,6 +244,8 @@ int main(void)
     tcase_add_checked_fixture(tests, stop_time, let_time_pass);
     tcase_add_test(tests, samples_add_up);
     tcase_add_test(tests, singles_are_reported_with_their_parts);
+    tcase_add_test(tests, what_stopped_tracing_is_read);
+    tcase_add_test(tests, what_comes_with_other_settings_is_not_read);
     tcase_add_test(tests, silence_isnt_quiet);
     tcase_add_test(tests, what_a_cpu_reports_after_it_was_offline_isnt_noise);
     tcase_add_test(tests, reading_allocates_nothing);

@@ -391,6 +391,27 @@ START_TEST(notifies_without_a_lock)
 }
 END_TEST
 
+/* What stopped tracing is in the last reading. */
+START_TEST(notifies_of_what_ended_a_run)
+{
+    static const struct hr_osnoise_cpu cpus[] = {{.cpu = 3, .single_count = 1}};
+    static const struct hr_osnoise_single_noise single_noise = {
+        .cpu = 3, .duration_ns = 60000, .parts_are_all = true};
+    const struct hr_osnoise_reading reading = {.elapsed_ns = HR_NS_PER_MS,
+                                               .cpus = cpus,
+                                               .cpu_count = 1,
+                                               .single_noises = &single_noise,
+                                               .single_noise_count = 1};
+
+    fake_osnoise_read_last(&reading, -ECANCELED);
+    start(10000, 600000);
+    await(FAKE_OSNOISE_READ, 1);
+    stop();
+    ck_assert_uint_eq(fake_notifications(), 1);
+    ck_assert_int_eq(fake_notification(0)->severity, NOTIF_WARNING);
+}
+END_TEST
+
 /* Reading and publishing at once, for ThreadSanitizer. */
 START_TEST(publishes_while_it_reads)
 {
@@ -439,6 +460,7 @@ int main(void)
     tcase_add_test(tests, reports_what_it_cannot_restore);
     tcase_add_test(tests, reports_why_it_cannot_start);
     tcase_add_test(tests, notifies_without_a_lock);
+    tcase_add_test(tests, notifies_of_what_ended_a_run);
     tcase_add_test(tests, publishes_while_it_reads);
     return run_suite("osnoise worker", tests);
 }

@@ -55,6 +55,12 @@ void fake_osnoise_read(const struct hr_osnoise_reading *reading)
     *append(FAKE_OSNOISE_READ) = (struct step){.reading = *reading};
 }
 
+void fake_osnoise_read_last(const struct hr_osnoise_reading *reading, int status)
+{
+    *append(FAKE_OSNOISE_READ) =
+        (struct step){.reading = *reading, .status = status, .reason = "tracing was stopped"};
+}
+
 size_t fake_osnoise_count(enum fake_osnoise_call call)
 {
     pthread_mutex_lock(&lock);
@@ -135,8 +141,7 @@ int hr_osnoise_read(__attribute__((unused)) struct hr_osnoise *osnoise,
 {
     struct step step = call(FAKE_OSNOISE_READ, reason);
 
-    if (step.status == 0)
-        *reading = step.reading;
+    *reading = step.reading;
     return step.status;
 }
 
