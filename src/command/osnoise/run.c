@@ -333,9 +333,38 @@ static int check_measured(const struct run *run)
     return COMMAND_FAILED;
 }
 
+static bool has_lost_records(const struct osnoise_totals *totals)
+{
+    for (size_t i = 0; i < totals->cpu_count; i++)
+        if (totals->cpus[i].sums.lost_count > 0)
+            return true;
+    return false;
+}
+
+/* That there was none above the limit is no success where there may have been one. */
+static int check_single_noises(const struct run *run)
+{
+    if (run->request->options.max_single_ns == 0)
+        return COMMAND_DONE;
+    if (run->totals.single_noise_total > 0)
+        return COMMAND_EXCEEDED;
+    if (!has_lost_records(&run->totals))
+        return COMMAND_DONE;
+    print_error(run, "it isn't known whether there was a noise above the limit, as records were "
+                     "lost: measure a smaller part of the time");
+    return COMMAND_FAILED;
+}
+
 static int worse_status(int a, int b)
 {
-    return a == COMMAND_FAILED || b == COMMAND_FAILED ? COMMAND_FAILED : COMMAND_DONE;
+    if (a == COMMAND_FAILED || b == COMMAND_FAILED)
+        return COMMAND_FAILED;
+    return a == COMMAND_EXCEEDED || b == COMMAND_EXCEEDED ? COMMAND_EXCEEDED : COMMAND_DONE;
+}
+
+static int judge(const struct run *run)
+{
+    return worse_status(check_measured(run), check_single_noises(run));
 }
 
 static int measure_and_print(struct run *run)
@@ -351,7 +380,7 @@ static int measure_and_print(struct run *run)
     int ended = end_run(run);
     end_screen(run);
     int printed = print_all(run, was_live);
-    int judged = printed == STOP ? COMMAND_DONE : check_measured(run);
+    int judged = printed == STOP ? COMMAND_DONE : judge(run);
     return worse_status(worse_status(status, ended), worse_status(printed, judged));
 }
 
