@@ -66,11 +66,11 @@ void findings_add_reason(struct findings *findings, enum finding_state state, co
                          const struct hr_reason *reason)
 {
     char cause[sizeof(reason->text)];
-    const char *remedy = strstr(reason->text, ": ");
-    size_t length = remedy != NULL ? (size_t)(remedy - reason->text) : strlen(reason->text);
+    size_t length;
+    const char *remedy = hr_reason_remedy(reason, &length);
 
     snprintf(cause, sizeof(cause), "%.*s", (int)length, reason->text);
-    findings_add(findings, state, feature, cause, remedy != NULL ? remedy + 2 : NULL);
+    findings_add(findings, state, feature, cause, remedy);
 }
 
 static bool shares_cause(const struct finding *finding, const struct finding *next)

@@ -202,16 +202,19 @@ static void add_lacking(const struct check_context *context, const char *feature
                         const struct obstructed *obstructed, bool is_own)
 {
     const struct obstacle *first = &obstructed->first;
-    const char *text =
-        first->reason.text[0] != '\0' ? first->reason.text : strerror(-first->status);
-    const char *remedy = strstr(text, ": ");
-    const size_t length = remedy != NULL ? (size_t)(remedy - text) : strlen(text);
+    const char *text = first->reason.text;
+    size_t length;
     char of[192], cause[256];
 
+    const char *remedy = hr_reason_remedy(&first->reason, &length);
+    if (length == 0) {
+        text = strerror(-first->status);
+        length = strlen(text);
+    }
     describe_obstructed(context, obstructed, is_own, of, sizeof(of));
     snprintf(cause, sizeof(cause), "%s, %.*s", of, (int)length, text);
     findings_add(context->findings, FINDING_LACKS, feature, cause,
-                 remedy != NULL ? remedy + 2 : READABLE);
+                 remedy != NULL ? remedy : READABLE);
 }
 
 /* @param bearable  of how many it may be unknown. */

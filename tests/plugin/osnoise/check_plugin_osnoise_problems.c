@@ -66,7 +66,7 @@ static const struct {
 
 START_TEST(reports_that_nothing_is_measured)
 {
-    struct hr_reason reason = {severities[_i].error, "it is so: change it"};
+    struct hr_reason reason = {.error = severities[_i].error, .text = "it is so: change it"};
     char line[256];
 
     snprintf(line, sizeof(line),
@@ -224,7 +224,7 @@ END_TEST
 
 START_TEST(reports_what_is_not_restored)
 {
-    const struct hr_reason reason = {-EBUSY, "rtla uses the tracer: end it"};
+    const struct hr_reason reason = {.error = -EBUSY, .text = "rtla uses the tracer: end it"};
 
     osnoise_problems_log_unrestored(&problems, &reason);
     assert_said("warning: osnoise: not all settings of the tracer are restored: rtla uses the "
