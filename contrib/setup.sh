@@ -8,6 +8,7 @@ build_packages=(autoconf automake pkg-config gcc make libc6-dev
     libbpf-dev libcgroup-dev libmnl-dev libncurses-dev libpfm4-dev libtraceevent-dev)
 check_packages=(check clang-format libclang-rt-dev shellcheck valgrind tmux python3 xz-utils
     binutils util-linux procps man-db locales linux-perf qemu-system-x86 gnuplot-nox rtla libesmtp6 libgcrypt20
+    libmicrohttpd12 libprotobuf-c1
     debhelper dpkg-dev lintian mmdebstrap rpm rpmlint graphite-carbon graphite-web curl jq iproute2 systemd)
 kernel_packages=(bc bison flex libelf-dev libssl-dev)
 

@@ -31,7 +31,8 @@ make_root() {
         --dpkgopt=force-unsafe-io --skip=cleanup/apt/lists "$VERSION_CODENAME" "$root" - >"$dir/mmdebstrap.log" 2>&1
 }
 
-# start_machine SOURCE: the first process, which sees SOURCE as /src, and no network but lo.
+# start_machine SOURCE: the first process, which sees SOURCE as /src, and no network but lo, which has another address,
+# as write_prometheus wants.
 start_machine() {
     local unshared
     printf '127.0.0.1 localhost\n127.0.1.1 fresh.example.org fresh\n' >"$root/etc/hosts"
@@ -40,7 +41,7 @@ start_machine() {
     mkdir -p "$root/src"
     # The mounts are of that namespace alone: nothing of the machine's can be lost by removing $root.
     unshare --mount --uts --ipc --net --pid --fork --kill-child "$BASH" -c '
-        hostname fresh && ip link set lo up && cd "$0" &&
+        hostname fresh && ip link set lo up && ip address add 192.0.2.1/32 dev lo && cd "$0" &&
         mount --bind . . && cd "$0" &&
         mount -t proc proc proc && mount --rbind /sys sys && mount -t tmpfs tmpfs run &&
         mount -t devpts -o newinstance,ptmxmode=0666 devpts dev/pts && mount --bind -o ro "$1" src && touch "$2/machine" || exit

@@ -13,5 +13,6 @@ value() { printf 'print: ; @echo $(%s)\n' "$1" | make -s --no-print-directory -f
 # samples: the files of contrib/ that users copy, below it.
 samples() {
     (cd "$source/contrib" &&
-        find collectd.conf.d dashboards systemd -type f '(' -name '*.conf' -o -name '*.json' ')' 2>/dev/null)
+        find collectd.conf.d dashboards prometheus systemd -type f \
+            '(' -name '*.conf' -o -name '*.json' -o -name '*.yml' ')' 2>/dev/null)
 }

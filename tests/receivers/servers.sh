@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# servers.sh - what the tests of real receivers share: Debian's carbon, graphite-web, InfluxDB and Alertmanager, on
-# loopback in a network namespace of their own, with all they keep below $dir; they end with the test.
+# servers.sh - what the tests of real receivers share: Debian's carbon, graphite-web, InfluxDB, Prometheus and
+# Alertmanager, on loopback in a network namespace of their own, with all they keep below $dir; they end with the test.
 # To be sourced after ../collectd/daemon.sh.
 # shellcheck disable=SC2154
 
@@ -9,6 +9,7 @@ system_python=/usr/bin/python3      # Debian's packages are for this one alone
 carbon=""           # pids of the servers
 graphite_web=""
 influxdb=""
+prometheus=""
 alertmanager=""
 webhook=""
 
@@ -251,6 +252,38 @@ note_losses() {
     processes="$processes $!"
 }
 
+# --- Prometheus --------------------------------------------------------------
+
+# start_prometheus: on 127.0.0.1:9090, as contrib/prometheus has it, but that it scrapes each second and has rules of
+# 10 seconds, which hold for 3. To be started before collectd.
+start_prometheus() {
+    local contrib
+    contrib=$(dirname "${BASH_SOURCE[0]}")/../../contrib/prometheus
+    ldd "$collectd_plugins/write_prometheus.so" | grep -q 'not found' &&
+        skip_all "libmicrohttpd12 or libprotobuf-c1 is missing"
+    # write_prometheus wants an address that isn't loopback's, as a machine has.
+    ip address add 192.0.2.1/32 dev lo || skip_all "loopback can't have an address"
+    mkdir -p "$dir/prometheus"
+    sed 's/: 10s$/: 1s/' "$contrib/prometheus.yml" >"$dir/prometheus/prometheus.yml"
+    sed 's/: 10s$/: 1s/; s/\[1m\]/[10s]/; s/for: 1m$/for: 3s/' "$contrib/headroom-rules.yml" \
+        >"$dir/prometheus/headroom-rules.yml"
+    prometheus --config.file="$dir/prometheus/prometheus.yml" --storage.tsdb.path="$dir/prometheus/data" \
+        --web.listen-address=127.0.0.1:9090 --log.level=warn >>"$dir/prometheus.log" 2>&1 &
+    prometheus=$!
+    is_ready prometheus "$prometheus" curl -fsS http://127.0.0.1:9090/-/ready
+}
+
+stop_prometheus() {
+    stop_server "$prometheus"
+    prometheus=""
+}
+
+# promql QUERY [FILTER]: of each series that Prometheus answers, by jq, a line.
+promql() {
+    curl -gsS -G http://127.0.0.1:9090/api/v1/query --data-urlencode "query=$1" | jq -rc ".data.result[] | ${2:-.}"
+}
+has_promql() { [ -n "$(promql "$1")" ]; }
+
 # --- Alertmanager ------------------------------------------------------------
 
 # start_alertmanager: on 127.0.0.1:9093. What it has to notify, of each alert by itself, goes to a webhook whose
@@ -299,6 +332,7 @@ stop_servers() {
     stop_graphite_web
     stop_carbon
     stop_influxdb
+    stop_prometheus
     stop_alertmanager
     stop_server "$webhook"
     webhook=""
