@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """One description of a series, and how each back end is asked for it.
 
-A Series names what collectd-psi(5) and the other man pages document: plugin, instance, type and type instance. InfluxQL and
-Graphite turn it into their queries. Both leave the variables of Grafana in: $host, $group, $target, $cpu.
+A Series names what collectd-psi(5) and the other man pages document: plugin, instance, type and type instance. InfluxQL,
+Graphite and PromQL turn it into their queries. All leave the variables of Grafana in: $host, $group, $target, $cpu.
 """
 import re
 
@@ -244,3 +244,85 @@ class Graphite:
             {"id": "organize", "options": {
                 "excludeByName": {}, "indexByName": {}, "renameByName": {"Field": column}}},
         ]
+
+
+class PromQL:
+    """Prometheus, as prometheus.conf and the scrape configuration in contrib/prometheus fill it: the metric
+    collectd_PLUGIN_TYPE[_total] with the labels instance (the host), group, target or cpu, and type."""
+
+    name = "prometheus"
+    title = "Prometheus"
+    # What the scrape configuration makes of each plugin's instance.
+    labels = {"psi": "group", "cgroup_perf": "group", "headroom": "group", "wss": "target", "osnoise": "cpu"}
+
+    def label(self, plugin, tag):
+        return {"host": "instance", "instance": self.labels[plugin], "type_instance": "type"}[tag]
+
+    @staticmethod
+    def quoted(text):
+        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+    def matchers(self, series):
+        label = self.labels[series.plugin]
+        yield 'instance="$host"'
+        yield from {
+            "system": [f'{label}="system"'],
+            "group": [f'{label}="$group"'],
+            "groups": [f'{label}!="system"'],
+            "targets": [f'{label}=~"$target"'],
+            "cpus": [f'{label}=~"$cpu"'],
+            "every": [],
+        }[series.where]
+        if is_pattern(series.type_instance):
+            yield f"type=~{self.quoted(expression(series.type_instance))}"
+        else:
+            yield f"type={self.quoted(series.type_instance)}"
+        if series.without:
+            yield f"type!~{self.quoted(f'.*({series.without}).*')}"
+
+    def values(self, series):
+        """What there is at each point: of a counter its rate, of a gauge the mean since the last point, or its
+        peak. Stalls are read from their totals, so that none is lost between two scrapes."""
+        counter, type, times = series.counter, series.type, series.times
+        if (series.plugin, type) == ("psi", "percent") and re.search("-(some|full)$", series.type_instance):
+            counter, type, times = True, "total_time_in_ms", times / 10
+        metric = f"collectd_{series.plugin}_{type}"
+        if type == "duration":
+            metric += "_seconds"        # the one type here whose value has a name of its own in types.db
+        if counter:
+            metric += "_total"
+        function = "rate" if counter else "max_over_time" if series.peak else "avg_over_time"
+        query = f"{function}({metric}{{{', '.join(self.matchers(series))}}}[$__rate_interval])"
+        return query if times == 1 else f"{query} * {number(times)}"
+
+    def graph(self, series):
+        query = self.values(series)
+        if series.total:
+            by = ", ".join(self.label(series.plugin, tag) for tag in TAGS[series.legend])
+            query = f"sum by ({by}) ({query})"
+        if series.top:
+            return f"topk({series.top[0]}, {query} > {number(series.top[1])})"
+        if series.below:
+            return f"bottomk({series.below[0]}, {query} < {number(series.below[1])})"
+        return query
+
+    def target(self, series, letter, table=False):
+        names = [f"{{{{{self.label(series.plugin, tag)}}}}}" for tag in TAGS.get(series.legend, [])]
+        return {"refId": letter, "editorMode": "code", "expr": self.values(series) if table else self.graph(series),
+                "legendFormat": ".".join(names) or series.legend or "__auto",
+                "format": "time_series", "range": True, "instant": False}
+
+    def variable(self, plugins, tag):
+        plugins = [plugins] if isinstance(plugins, str) else plugins
+        where = "" if tag == "host" else ', instance="$host"'
+        query = (f'label_values({{__name__=~"collectd_({"|".join(plugins)})_.+"{where}}},'
+                 f" {self.label(plugins[0], tag)})")
+        return {"definition": query, "query": query, "regex": ""}
+
+    every = ".*"
+
+    def more_variables(self):
+        return []
+
+    # Lines become rows, as with Graphite.
+    table_transformations = Graphite.table_transformations

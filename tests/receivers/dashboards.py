@@ -28,6 +28,7 @@ import urllib.request
 
 INFLUXDB = "http://127.0.0.1:8086/query"
 GRAPHITE = "http://127.0.0.1:8080"
+PROMETHEUS = "http://127.0.0.1:9090/api/v1"
 VARIABLE = re.compile(r"\$(\w+)|\$\{(\w+)(?:\.[\w.\[\]\"]+)?(?::(\w+))?\}")
 
 
@@ -49,7 +50,7 @@ def fetch(address, data=None):
 
 
 def asked(target):
-    return target.get("query") or target["target"]
+    return target.get("query") or target.get("expr") or target["target"]
 
 
 def queried(dashboard):
@@ -120,7 +121,7 @@ def panel_faults(panel, required):
     values = [step["value"] for step in steps]
     if values[0] is not None or values[1:] != sorted(values[1:]):
         yield f"{name}: thresholds"
-    slow = re.search(r"\b(wss|osnoise)\b", " ".join(map(asked, panel["targets"])))
+    slow = re.search(r"(?<![a-z])(wss|osnoise)(?![a-z])", " ".join(map(asked, panel["targets"])))
     if panel["type"] == "timeseries" and not slow:
         if panel["fieldConfig"]["defaults"]["custom"]["spanNulls"] > 120000:
             yield f"{name}: draws a line over minutes without values"
@@ -216,12 +217,18 @@ def formatted(value, form):
         return escaped[0] if len(escaped) == 1 else "(" + "|".join(escaped) + ")"
     if form == "glob":
         return "{" + ",".join(value) + "}" if several and len(value) > 1 else value[0] if several else value
+    if form == "prometheus":    # within quotation marks; of several a regular expression
+        if not several:
+            return value.replace("\\", "\\\\")
+        return formatted(value, "regex").replace("\\", "\\\\")
     assert form == "raw", form
     return value
 
 
 class Grafana:
     """A dashboard, and what was chosen in it."""
+
+    default_form = {"influxdb": "regex", "graphite": "glob", "prometheus": "prometheus"}
 
     def __init__(self, dashboard, what):
         self.dashboard, self.what = dashboard, what
@@ -232,7 +239,8 @@ class Grafana:
             self.choose(variable)
 
     def replaced(self, text, interval="10s"):
-        own = {"timeFilter": f"time >= {self.begin}000ms and time <= {self.end}000ms", "__interval": interval}
+        own = {"timeFilter": f"time >= {self.begin}000ms and time <= {self.end}000ms", "__interval": interval,
+               "__rate_interval": "60s"}
 
         def value(found):
             name = found.group(1) or found.group(2)
@@ -242,8 +250,7 @@ class Grafana:
                 return found.group()
             if self.chosen[name] in (".*", "*"):    # a choice of "All" is not escaped
                 return self.chosen[name]
-            return formatted(self.chosen[name], found.group(3) or
-                             ("regex" if self.kind == "influxdb" else "glob"))
+            return formatted(self.chosen[name], found.group(3) or self.default_form[self.kind])
         return VARIABLE.sub(value, text)
 
     def choose(self, variable):
@@ -270,6 +277,10 @@ class Grafana:
         query = self.replaced(variable["query"])
         if self.kind == "influxdb":
             return [row[1] for series in self.influx(query) for row in series["values"]]
+        if self.kind == "prometheus":
+            selector, label = re.fullmatch(r"label_values\((.*), (\w+)\)", query).groups()
+            return self.prometheus(f"label/{label}/values", {"match[]": selector, "start": self.begin,
+                                                             "end": self.end})
         expand = re.fullmatch(r"expand\((.*)\)", query)
         if not expand:
             found = json.loads(fetch(f"{GRAPHITE}/metrics/find?" + urllib.parse.urlencode(
@@ -288,8 +299,22 @@ class Grafana:
             return []
         return answer["results"][0].get("series", [])
 
+    @staticmethod
+    def prometheus(path, parameters):
+        answer = json.loads(fetch(f"{PROMETHEUS}/{path}?{urllib.parse.urlencode(parameters)}"))
+        if "data" not in answer:
+            print(f"# {parameters}\n# {answer}")
+            return []
+        return answer["data"]
+
     def series(self, target, **more):
         """What a query yields: lists of (time in s, value), by name."""
+        if self.kind == "prometheus":
+            found = self.prometheus("query_range", {"query": self.replaced(target["expr"], **more), "step": 1,
+                                                    "start": self.begin, "end": self.end})
+            return {re.sub(r"\{\{(\w+)\}\}", lambda tag, of=one: of["metric"].get(tag.group(1), ""),
+                           target["legendFormat"]): [(when, float(value)) for when, value in one["values"]]
+                    for one in (found["result"] if found else [])}
         if self.kind == "influxdb":
             return {self.name(series, target): [(row[0] / 1000, row[1]) for row in series["values"]]
                     for series in self.influx(self.replaced(target["query"], **more))}
