@@ -10,7 +10,8 @@
  *   hwnoise  The same with interrupts off: what remains are NMIs and the hardware (firmware, or the
  *            host of a virtual machine).
  *   sources  No thread runs: how long each interrupt, softirq and task had the CPU, by name.
- *   attach   Another program runs the tracer: its records are read, and nothing is changed.
+ *   attach   Another program runs the tracer: its events are read, and nothing is changed; nor
+ *            does it keep the workload running. Samples are events since Linux 6.15 only.
  *
  * The tracer's settings belong to the whole kernel: each is saved before it is changed, and
  * restored at the end if it still has the value of this run. A state file keeps them, so that they
@@ -168,7 +169,8 @@ struct hr_osnoise_reading {
     uint64_t elapsed_ns;               /**< the length of that time */
     const struct hr_osnoise_cpu *cpus; /**< those that are measured, by number */
     size_t cpu_count;
-    bool has_sources; /**< by_source; false if the sources of this time are unknown */
+    bool lacks_samples; /**< ATTACH before Linux 6.15: sample_count stays 0 */
+    bool has_sources;   /**< by_source; false if the sources of this time are unknown */
     const struct hr_osnoise_source *sources; /**< those with noise, in no order */
     size_t source_count;
     uint64_t dropped_count; /**< noises that the kernel had no room to count by name: they are in a
@@ -250,7 +252,8 @@ void hr_osnoise_close(struct hr_osnoise *osnoise);
  * Begins a run, after hr_osnoise_recover(). On failure everything is as before.
  *
  * @return 0; as hr_osnoise_probe() and hr_osnoise_recover(); -EALREADY: there is a run; -ENXIO:
- * none of the CPUs is online; -E2BIG: the kernel can't take such a list of CPUs; -EMFILE; -ENOMEM;
+ * none of the CPUs is online; -EOPNOTSUPP: also ATTACH without samples, if nothing else is wanted;
+ * -E2BIG: the kernel can't take such a list of CPUs; -EMFILE; -ENOMEM;
  *         … With the reason.
  */
 int hr_osnoise_begin(struct hr_osnoise *osnoise, struct hr_reason *reason);
@@ -269,15 +272,6 @@ int hr_osnoise_begin(struct hr_osnoise *osnoise, struct hr_reason *reason);
  */
 int hr_osnoise_read(struct hr_osnoise *osnoise, struct hr_osnoise_reading *reading,
                     struct hr_reason *reason);
-
-/**
- * A descriptor to poll(2) while waiting for the next reading: once it is readable, read at once. In
- * ATTACH that is when the other program may have ended: until the reading, this run keeps the
- * other's workload running.
- *
- * @return -1 if there is nothing to wait for. It is valid until the run ends; not to be closed.
- */
-int hr_osnoise_fd(const struct hr_osnoise *osnoise);
 
 /**
  * Ends the run, if there is one, and restores.

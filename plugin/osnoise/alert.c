@@ -164,7 +164,7 @@ static void count_quiet(struct alarm *alarm, const struct hr_osnoise_reading *re
     if (cpu->lost_count > 0)
         return;
     alarm->since_sample_ns += reading->elapsed_ns;
-    if (cpu->sample_count == 0)
+    if (cpu->sample_count == 0 && !reading->lacks_samples)
         return;
     alarm->quiet_ns += alarm->since_sample_ns;
     alarm->since_sample_ns = 0;

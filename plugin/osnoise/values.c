@@ -53,6 +53,7 @@ struct osnoise_values {
     pthread_mutex_t lock;
     struct cpu **cpus; /* by number */
     size_t cpu_count, cpu_capacity;
+    bool lacks_samples; /* as the last reading said */
     struct complaint shortage;
 };
 
@@ -211,6 +212,7 @@ static void add_bucket(struct osnoise_values *values, const struct hr_osnoise_bu
 void osnoise_values_add(struct osnoise_values *values, const struct hr_osnoise_reading *reading)
 {
     pthread_mutex_lock(&values->lock);
+    values->lacks_samples = reading->lacks_samples;
     for (size_t i = 0; i < reading->cpu_count; i++)
         add_cpu(values, &reading->cpus[i], reading->has_sources);
     for (size_t i = 0; i < reading->source_count; i++)
@@ -269,7 +271,7 @@ static void reset_interval(struct cpu *cpu)
 
 static void publish_cpu(const struct osnoise_values *values, struct cpu *cpu, cdtime_t now)
 {
-    const bool has_samples = values->options.has_samples;
+    const bool has_samples = values->options.has_samples && !values->lacks_samples;
     struct submission submission = {
         .plugin = PLUGIN,
         .instance = cpu->instance,
@@ -283,10 +285,9 @@ static void publish_cpu(const struct osnoise_values *values, struct cpu *cpu, cd
     if (has_samples ? cpu->sample_count == 0 : !cpu->was_online)
         return; /* the sources are added to the next values */
     submission.interval = values->options.sample_interval;
-    if (has_samples) {
+    if (has_samples)
         submit_samples(&submission, cpu);
-        submit_buckets(&submission, cpu);
-    }
+    submit_buckets(&submission, cpu);
     if (cpu->ranking != NULL && cpu->has_sources)
         submit_sources(&submission, cpu);
     reset_interval(cpu);

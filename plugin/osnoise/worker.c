@@ -59,7 +59,7 @@ static uint64_t next_read_ns(const struct osnoise_worker *worker, uint64_t due_n
 static bool read_until_end(struct osnoise_worker *worker, struct hr_reason *reason)
 {
     uint64_t due_ns = first_read_ns(worker);
-    while (thread_wait_until(&worker->thread, due_ns, hr_osnoise_fd(worker->osnoise))) {
+    while (thread_wait_until(&worker->thread, due_ns, -1)) {
         struct hr_osnoise_reading reading = {0};
         reason->error = hr_osnoise_read(worker->osnoise, &reading, reason);
         if (reading.cpu_count > 0) /* also what ended it */

@@ -21,6 +21,7 @@ static struct {
     unsigned cpu_count;
     char tracers[128];
     char lacking[64]; /* an event */
+    bool has_sample_event;
     struct {
         char file[160];
         int error;
@@ -157,6 +158,37 @@ static void add_event(const char *directory, const char *event)
     copy_fixture(directory, made);
 }
 
+static void add_sample_event(const char *directory)
+{
+    static const char *const fields[][2] = {
+        {"u64 runtime", "8"},       {"u64 noise", "8"},        {"u64 max_sample", "8"},
+        {"int hw_count", "4"},      {"int irq_count", "4"},    {"int nmi_count", "4"},
+        {"int softirq_count", "4"}, {"int thread_count", "4"},
+    };
+    char made[PATH_MAX], text[2048];
+    int offset = 8, length = snprintf(text, sizeof(text),
+                                      "name: osnoise_sample\nID: %d\nformat:\n"
+                                      "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\t"
+                                      "signed:0;\n\n",
+                                      FAKE_TRACEFS_SAMPLE);
+
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        length += snprintf(text + length, sizeof(text) - (size_t)length,
+                           "\tfield:%s;\toffset:%d;\tsize:%s;\tsigned:%d;\n", fields[i][0], offset,
+                           fields[i][1], fields[i][0][0] == 'i');
+        offset += atoi(fields[i][1]);
+    }
+    fake_tracefs_print_name(made, "%sevents/osnoise/osnoise_sample/", directory);
+    add_file(made, "enable", "0\n");
+    add_file(made, "format", text);
+}
+
+void fake_tracefs_add_sample_event(void)
+{
+    fake.has_sample_event = true;
+    add_sample_event("");
+}
+
 /* The files that the top level and each instance have. @param directory  "", or with a slash at its
  * end. */
 static void add_files(const char *directory)
@@ -171,6 +203,8 @@ static void add_files(const char *directory)
     add_file(directory, "tracing_cpumask", "f\n");
     for (size_t i = 0; i < EVENT_COUNT; i++)
         add_event(directory, events[i]);
+    if (fake.has_sample_event)
+        add_sample_event(directory);
     for (unsigned cpu = 0; cpu < fake.cpu_count; cpu++) {
         fake_tracefs_print_name(made, "%sper_cpu/cpu%u/", directory, cpu);
         add_file(made, "buffer_size_kb", "1410\n");
@@ -196,6 +230,7 @@ void fake_tracefs_begin(struct tree *tree, unsigned cpu_count)
         give_up("find", path);
     fake.tree = tree;
     fake.cpu_count = cpu_count;
+    fake.has_sample_event = false;
     fake.failure_count = fake.nth = 0;
     fake.log[0] = fake.lacking[0] = '\0';
     snprintf(fake.tracers, sizeof(fake.tracers), "%s",

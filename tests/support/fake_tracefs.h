@@ -57,6 +57,14 @@ void fake_tracefs_offer(const char *tracers);
  * "sched/sched_process_exit". */
 void fake_tracefs_remove_event(const char *event);
 
+/** The ID of the event osnoise:osnoise_sample, once it is there. */
+#define FAKE_TRACEFS_SAMPLE 221
+
+/** Adds that event, which Linux 6.15 and later have, to the kernel and to instances made from now
+ * on. Its fields are at 8: u64 runtime, noise, max_sample; int hw_count, irq_count, nmi_count,
+ * softirq_count, thread_count. */
+void fake_tracefs_add_sample_event(void);
+
 /** Creates an instance as another program. */
 void fake_tracefs_add_instance(const char *name);
 

@@ -43,6 +43,8 @@
 /* The sum of all names. */
 #define SUM_KEYS "common_cpu:vals=duration"
 
+#define SAMPLE_EVENT "osnoise_sample"
+
 /* What is counted of each event. */
 static const struct table {
     const char *event;
@@ -270,13 +272,16 @@ static int set_cpus(const struct hr_tracefs *tracefs, const char *name,
 
 /* --- Recording ------------------------------------------------------------ */
 
+/* @param filter  NULL: none. */
 static int record_event(const struct hr_tracefs *tracefs, const char *name, const char *event,
                         const char *filter, struct hr_reason *reason)
 {
     char path[NAME_SIZE];
+    int status = 0;
 
     print_event_path(path, name, event, "filter");
-    int status = hr_tracefs_write(tracefs, path, filter);
+    if (filter != NULL)
+        status = hr_tracefs_write(tracefs, path, filter);
     if (status == 0) {
         print_event_path(path, name, event, "enable");
         status = hr_tracefs_write(tracefs, path, "1");
@@ -299,6 +304,18 @@ static int record_single_noises(const struct hr_tracefs *tracefs, const char *na
         status = record_event(tracefs, name, tables[i].event,
                               i == HR_OSNOISE_TABLE_DURATION ? filter : STARTED, reason);
     return status;
+}
+
+/* Elsewhere the tracer itself records them. */
+static int record_samples(const struct hr_tracefs *tracefs, const char *name,
+                          const struct hr_osnoise_plan *plan, struct hr_reason *reason)
+{
+    return plan->samples_by_event ? record_event(tracefs, name, SAMPLE_EVENT, NULL, reason) : 0;
+}
+
+bool hr_osnoise_instance_has_sample_event(const struct hr_tracefs *tracefs)
+{
+    return faccessat(tracefs->fd, "events/osnoise/" SAMPLE_EVENT "/enable", F_OK, AT_EACCESS) == 0;
 }
 
 /* --- Counting ------------------------------------------------------------- */
@@ -406,6 +423,8 @@ static int set_up_instance(const struct hr_tracefs *tracefs, const char *name,
     if (status == 0)
         status = set_cpus(tracefs, name, plan, reason);
     if (status == 0)
+        status = record_samples(tracefs, name, plan, reason);
+    if (status == 0)
         status = record_single_noises(tracefs, name, plan, reason);
     if (status == 0)
         status = add_count_triggers(tracefs, name, plan, reason);
@@ -434,7 +453,8 @@ int hr_osnoise_instance_start(const struct hr_tracefs *tracefs, const char *name
     return write_file(tracefs, name, "current_tracer", "osnoise");
 }
 
-int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char *name)
+int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char *name,
+                                   bool has_tracer)
 {
     char path[NAME_SIZE], tracer[64];
     uint64_t on = 0;
@@ -448,7 +468,7 @@ int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char 
     /* An instance that is being removed still has its files for a moment. */
     if (status < 0)
         return status == -ENODEV ? -ENOENT : status;
-    return on == 1 && strcmp(tracer, "osnoise\n") == 0;
+    return on == 1 && (!has_tracer || strcmp(tracer, "osnoise\n") == 0);
 }
 
 int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *name)

@@ -33,6 +33,7 @@ struct hr_osnoise_plan {
     uint64_t period_us;  /**< the interval of samples, which are kept for two seconds; 0: unknown */
     uint64_t runtime_us; /**< how much of it is measured; 0: unknown */
     uint64_t buffer_bytes;  /**< of a CPU to record; 0: as needed */
+    bool samples_by_event;  /**< record samples though the instance won't have the tracer */
     uint64_t max_single_ns; /**< 0: interferences and single noises aren't recorded one by one */
 };
 
@@ -46,10 +47,9 @@ struct hr_osnoise_plan {
  *
  * The trigger "traceoff if pid == PID" of sched:sched_process_exit stops the instance when this
  * process exits, by SIGKILL, too: its tracing_on becomes 0. As long as an instance has the tracer
- * set and tracing on, the kernel runs the workload with whatever settings there are: after an
- * attached run's other program has ended, with the defaults, all of every CPU. If no instance has
- * tracing on, the workload sleeps. The trigger is left out where the kernel lacks the event, and
- * outside the first PID namespace, as the event has PIDs of that one.
+ * set and tracing on, the kernel runs the workload with whatever settings there are. If no instance
+ * has tracing on, the workload sleeps. The trigger is left out where the kernel lacks the event,
+ * and outside the first PID namespace, as the event has PIDs of that one.
  *
  * @param name  its name.
  * @return 0; -EEXIST: there is one of that name; -EOPNOTSUPP: the kernel has no hist triggers, or
@@ -63,9 +63,14 @@ int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
 /** Starts the tracer in an instance. @return 0; -EBUSY: timerlat runs; … */
 int hr_osnoise_instance_start(const struct hr_tracefs *tracefs, const char *name);
 
-/** Checks whether the tracer is still set in an instance and records (tracing_on). @return 1; 0; or
- * a negative errno: -ENOENT: the instance was removed. */
-int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char *name);
+/** Whether instances without the tracer get samples, too, by the event osnoise:osnoise_sample:
+ * since Linux 6.15. */
+bool hr_osnoise_instance_has_sample_event(const struct hr_tracefs *tracefs);
+
+/** Checks whether an instance records (tracing_on), and still has the tracer set, if it is to have
+ * it. @return 1; 0; or a negative errno: -ENOENT: the instance was removed. */
+int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char *name,
+                                   bool has_tracer);
 
 /**
  * Stops the tracer and removes the instance; close its pipes first.

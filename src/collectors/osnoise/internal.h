@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "headroom/osnoise.h"
-#include "osnoise/leader.h"
 #include "osnoise/pipe.h"
 #include "osnoise/records.h"
 #include "osnoise/single_noise.h"
@@ -39,7 +38,7 @@ struct hr_osnoise {
 
     /* While there is a run: */
     struct hr_tracefs tracefs;
-    struct hr_osnoise_leader leader; /**< ATTACH: the run that is read */
+    bool lacks_samples;              /**< ATTACH: the kernel has no event of samples */
     struct hr_osnoise_settings seen; /**< the settings that the readings are of */
     struct hr_cpu_set cpus;          /**< those that are measured */
     struct hr_osnoise_decoder *decoder;

@@ -202,6 +202,7 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
         .has_workload = mode == HR_OSNOISE_WORKLOAD || mode == HR_OSNOISE_HARDWARE,
         .by_source = osnoise->options.by_source,
         .histogram = osnoise->options.histogram,
+        .samples_by_event = mode == HR_OSNOISE_ATTACH && !osnoise->lacks_samples,
         .max_single_ns = osnoise->options.max_single_ns,
         .buffer_bytes = osnoise->options.buffer_bytes,
     };
@@ -242,8 +243,12 @@ static int recheck_users(struct hr_osnoise *osnoise, struct hr_reason *reason)
                                   reason);
 }
 
+/* In ATTACH the instance has no tracer: with one it would keep the other program's workload running
+ * after that has ended, with whatever settings are restored, such as all of every CPU. */
 static int start_tracer(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
+    if (osnoise->options.mode == HR_OSNOISE_ATTACH)
+        return 0;
     int status = hr_osnoise_instance_start(&osnoise->tracefs, osnoise->state.instance);
 
     if (status == -EBUSY)
@@ -253,16 +258,7 @@ static int start_tracer(struct hr_osnoise *osnoise, struct hr_reason *reason)
     if (status < 0)
         return hr_reason_set(reason, status, "can't start the osnoise tracer (%s)",
                              strerror(-status));
-    if (osnoise->options.mode != HR_OSNOISE_ATTACH)
-        return recheck_users(osnoise, reason);
-    hr_osnoise_leader_open(&osnoise->leader);
-    /* If the other run has just ended, its workload now runs for this one, with settings that
-     * aren't its own. */
-    status = hr_osnoise_leader_find(&osnoise->leader, &osnoise->tracefs, osnoise->state.instance);
-    if (status != 0)
-        return status < 0 ? status : 0;
-    return hr_reason_set(reason, -EAGAIN,
-                         "the run of the osnoise tracer to attach to has just ended");
+    return recheck_users(osnoise, reason);
 }
 
 /* --- Readers -------------------------------------------------------------- */
@@ -301,7 +297,6 @@ static int open_readers(struct hr_osnoise *osnoise, struct hr_reason *reason)
 /* What keeps the instance. */
 static void close_pipe(struct hr_osnoise *osnoise)
 {
-    hr_osnoise_leader_close(&osnoise->leader);
     hr_osnoise_pipe_close(osnoise->pipe);
     osnoise->pipe = NULL;
 }
@@ -351,6 +346,22 @@ int hr_osnoise_end(struct hr_osnoise *osnoise, struct hr_reason *reason)
     return end_run(osnoise, reason);
 }
 
+/* Whether there is anything to record without the tracer. */
+static int check_events(struct hr_osnoise *osnoise, struct hr_reason *reason)
+{
+    const struct hr_osnoise_options *options = &osnoise->options;
+
+    osnoise->lacks_samples = options->mode == HR_OSNOISE_ATTACH &&
+                             !hr_osnoise_instance_has_sample_event(&osnoise->tracefs);
+    if (!osnoise->lacks_samples || options->by_source || options->histogram ||
+        options->max_single_ns > 0)
+        return 0;
+    return hr_reason_set(reason, -EOPNOTSUPP,
+                         "this kernel has samples only for the program that runs the tracer, "
+                         "others need Linux 6.15 or later: count noise by its source or by its "
+                         "length, or report single noises");
+}
+
 static int prepare_run(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     const enum hr_osnoise_mode mode = osnoise->options.mode;
@@ -360,6 +371,8 @@ static int prepare_run(struct hr_osnoise *osnoise, struct hr_reason *reason)
         status = hr_osnoise_recover_in(&osnoise->tracefs, osnoise->state_path, reason);
     if (status == 0)
         status = hr_osnoise_probe_users(&osnoise->tracefs, mode, NULL, reason);
+    if (status == 0)
+        status = check_events(osnoise, reason);
     if (status == 0)
         status = plan_settings(osnoise, reason);
     return status;
@@ -431,11 +444,6 @@ int hr_osnoise_begin(struct hr_osnoise *osnoise, struct hr_reason *reason)
     return status;
 }
 
-int hr_osnoise_fd(const struct hr_osnoise *osnoise)
-{
-    return osnoise->runs ? osnoise->leader.fd : -1;
-}
-
 /* --- The object ----------------------------------------------------------- */
 
 int hr_osnoise_open(const struct hr_root *root, const struct hr_osnoise_options *options,
@@ -450,7 +458,6 @@ int hr_osnoise_open(const struct hr_root *root, const struct hr_osnoise_options 
         return -ENOMEM;
     opened->root = root;
     opened->tracefs.fd = -1;
-    opened->leader.fd = -1;
     opened->options = *options;
     if (options->mode == HR_OSNOISE_SOURCES)
         opened->options.by_source = true;

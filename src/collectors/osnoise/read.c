@@ -8,6 +8,7 @@
 #include "headroom/clock.h"
 #include "osnoise/instance.h"
 #include "osnoise/internal.h"
+#include "osnoise/users.h"
 
 /* A CPU is silent after this many periods without a sample, but not before this time. */
 #define SILENT_PERIODS 3
@@ -25,7 +26,8 @@ enum { WARNED_STOP = 1, WARNED_PANIC, WARNED_SOURCES };
 static int check_instance(const struct hr_osnoise *osnoise,
                           const struct hr_osnoise_hazards *hazards, struct hr_reason *reason)
 {
-    int status = hr_osnoise_instance_is_running(&osnoise->tracefs, osnoise->state.instance);
+    int status = hr_osnoise_instance_is_running(&osnoise->tracefs, osnoise->state.instance,
+                                                osnoise->options.mode != HR_OSNOISE_ATTACH);
 
     if (status == 1)
         return 0;
@@ -64,12 +66,11 @@ static int check_settings(const struct hr_osnoise *osnoise, const struct hr_osno
                                    : "its run takes precedence");
 }
 
-static int check_leader(struct hr_osnoise *osnoise, struct hr_reason *reason)
+static int check_leader(const struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     if (osnoise->options.mode != HR_OSNOISE_ATTACH)
         return 0;
-    int status =
-        hr_osnoise_leader_find(&osnoise->leader, &osnoise->tracefs, osnoise->state.instance);
+    int status = hr_osnoise_users_find_running(&osnoise->tracefs, osnoise->state.instance, NULL);
     if (status > 0)
         return 0;
     if (status < 0)
@@ -196,7 +197,8 @@ static int read_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_setting
     struct hr_cpu_set online;
     bool has_workload =
         !now->has[HR_OSNOISE_OPTION_WORKLOAD] || now->numbers[HR_OSNOISE_OPTION_WORKLOAD] != 0;
-    uint64_t silent_after_ns = has_workload ? silence_limit_ns(now) : UINT64_MAX;
+    bool has_samples = has_workload && !osnoise->lacks_samples;
+    uint64_t silent_after_ns = has_samples ? silence_limit_ns(now) : UINT64_MAX;
     int status = hr_osnoise_read_cpus(osnoise->root, "online", &online);
 
     if (status < 0)
@@ -284,8 +286,20 @@ static int read_all(struct hr_osnoise *osnoise, const struct hr_osnoise_settings
     osnoise->read_ns = now_ns;
     got.cpus = osnoise->rows;
     got.cpu_count = osnoise->cpu_count;
+    got.lacks_samples = osnoise->lacks_samples;
     *reading = got;
     return 0;
+}
+
+/* Whether nothing is recorded any more. In ATTACH that is when the other program has stopped. */
+static bool has_stopped(const struct hr_osnoise *osnoise)
+{
+    const struct hr_tracefs *tracefs = &osnoise->tracefs;
+    const char *instance = osnoise->state.instance;
+
+    if (osnoise->options.mode == HR_OSNOISE_ATTACH)
+        return hr_osnoise_users_find_running(tracefs, instance, NULL) == 0;
+    return hr_osnoise_instance_is_running(tracefs, instance, true) == 0;
 }
 
 /* Once tracing was stopped, what stopped it is the last record in the buffers. While it isn't, they
@@ -303,7 +317,7 @@ int hr_osnoise_read(struct hr_osnoise *osnoise, struct hr_osnoise_reading *readi
     int status = check_run(osnoise, &now, &hazards, reason);
     if (status == 0)
         status = read_all(osnoise, &now, &hazards, reading, reason);
-    else if (hr_osnoise_instance_is_running(&osnoise->tracefs, osnoise->state.instance) == 0)
+    else if (has_stopped(osnoise))
         read_all(osnoise, &now, &hazards, reading, NULL);
     return status < 0 ? hr_osnoise_give_up(osnoise, status, reason) : 0;
 }

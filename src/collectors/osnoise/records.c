@@ -31,6 +31,7 @@ struct event_spec {
     enum hr_osnoise_kind kind;
     const char *numbers[NUMBERS];
     const char *text;
+    bool may_lack; /* older kernels have no such event */
 };
 
 static const struct event_spec event_specs[] = {
@@ -40,32 +41,52 @@ static const struct event_spec event_specs[] = {
      0,
      {"runtime", "noise", "max_sample", "hw_count", "nmi_count", "irq_count", "softirq_count",
       "thread_count"},
-     NULL},
+     NULL,
+     false},
+    /* The same for instances without the tracer; since Linux 6.15. */
+    {"osnoise",
+     "osnoise_sample",
+     HR_OSNOISE_RECORD_SAMPLE,
+     0,
+     {"runtime", "noise", "max_sample", "hw_count", "nmi_count", "irq_count", "softirq_count",
+      "thread_count"},
+     NULL,
+     true},
     {"osnoise",
      "sample_threshold",
      HR_OSNOISE_RECORD_SINGLE_NOISE,
      0,
      {"start", "duration", "interference"},
-     NULL},
+     NULL,
+     false},
     {"osnoise",
      "irq_noise",
      HR_OSNOISE_RECORD_PART,
      HR_OSNOISE_IRQ,
      {"start", "duration", "vector"},
-     "desc"},
+     "desc",
+     false},
     {"osnoise",
      "softirq_noise",
      HR_OSNOISE_RECORD_PART,
      HR_OSNOISE_SOFTIRQ,
      {"start", "duration", "vector"},
-     NULL},
+     NULL,
+     false},
     {"osnoise",
      "thread_noise",
      HR_OSNOISE_RECORD_PART,
      HR_OSNOISE_THREAD,
      {"start", "duration", "pid"},
-     "comm"},
-    {"osnoise", "nmi_noise", HR_OSNOISE_RECORD_PART, HR_OSNOISE_NMI, {"start", "duration"}, NULL},
+     "comm",
+     false},
+    {"osnoise",
+     "nmi_noise",
+     HR_OSNOISE_RECORD_PART,
+     HR_OSNOISE_NMI,
+     {"start", "duration"},
+     NULL,
+     false},
 };
 
 #define EVENT_SPECS (sizeof(event_specs) / sizeof(event_specs[0]))
@@ -185,6 +206,10 @@ static int read_event_format(struct hr_osnoise_decoder *decoder, struct tep_hand
 
     snprintf(path, sizeof(path), "events/%s/%s/format", event_spec->system, event_spec->name);
     int length = read_format(tracefs, path, text, reason);
+    if (length == -ENOENT && event_spec->may_lack) {
+        event->id = UINT64_MAX;
+        return 0;
+    }
     if (length < 0)
         return length;
     struct tep_event *format = parse_format(tep, event_spec, text, length);

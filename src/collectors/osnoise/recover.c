@@ -161,7 +161,7 @@ int hr_osnoise_recover_in(const struct hr_tracefs *tracefs, const char *state_pa
                              "choose another file",
                              (int)state.pid, state_path);
     case HR_OSNOISE_OWNER_SELF:
-        if (hr_osnoise_instance_is_running(tracefs, state.instance) == 1)
+        if (hr_osnoise_instance_is_running(tracefs, state.instance, false) == 1)
             return hr_reason_set(reason, -EBUSY, "this process has a run already");
         break;
     case HR_OSNOISE_OWNER_DEAD:

@@ -70,22 +70,19 @@ static void erase_progress(int length)
         fprintf(stderr, "\r%*s\r", length, "");
 }
 
-/* Returns 0 at the given time, else as waiting_wait(); also reports a signal that came before.
- * @param ready  set if the descriptor can be read. */
-static int poll_until(const struct waiting *wait, uint64_t until_ns, bool *ready)
+/* Returns 0 at the given time, else as waiting_wait(); also reports a signal that came before. */
+static int poll_until(uint64_t until_ns)
 {
-    struct pollfd polled[] = {{.fd = STDOUT_FILENO},
-                              {.fd = wait->has_fd ? wait->fd : -1, .events = POLLIN}};
+    struct pollfd out = {.fd = STDOUT_FILENO};
     uint64_t now_ns = hr_clock_ns();
     uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
     struct timespec time = {(time_t)(left_ns / HR_NS_PER_S), (long)(left_ns % HR_NS_PER_S)};
-    int count = ppoll(polled, 2, &time, &waiting_mask);
+    int count = ppoll(&out, 1, &time, &waiting_mask);
     if (signal_number != 0)
         return -EINTR;
     if (count < 0)
         return errno == EINTR ? 0 : -errno;
-    *ready = count > 0 && polled[1].revents != 0;
-    return count > 0 && (polled[0].revents & (POLLERR | POLLHUP)) != 0 ? -EPIPE : 0;
+    return count > 0 && (out.revents & (POLLERR | POLLHUP)) != 0 ? -EPIPE : 0;
 }
 
 int waiting_wait(const struct waiting *wait)
@@ -94,14 +91,13 @@ int waiting_wait(const struct waiting *wait)
         isatty(STDERR_FILENO) && wait->until_ns > wait->from_ns + PROGRESS_AFTER_NS;
     uint64_t checked_ns = hr_clock_ns();
     int status, progress_length = 0;
-    bool ready = false;
     for (;;) {
         uint64_t now_ns = hr_clock_ns();
         uint64_t next_ns = now_ns + (shows_progress ? PROGRESS_NS : HR_NS_PER_S);
         if (shows_progress)
             progress_length = print_progress(wait, now_ns);
-        status = poll_until(wait, next_ns < wait->until_ns ? next_ns : wait->until_ns, &ready);
-        if (status != 0 || ready || hr_clock_ns() >= wait->until_ns)
+        status = poll_until(next_ns < wait->until_ns ? next_ns : wait->until_ns);
+        if (status != 0 || hr_clock_ns() >= wait->until_ns)
             break;
         if (wait->should_continue == NULL || hr_clock_ns() < checked_ns + HR_NS_PER_S)
             continue;

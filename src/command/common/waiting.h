@@ -24,8 +24,6 @@ void waiting_end_by_signal(int number);
 struct waiting {
     uint64_t from_ns, until_ns; /**< times of hr_clock_ns() */
     const char *what;           /**< the progress line begins with it: "" or "pause, " */
-    bool has_fd;                /**< the waiting also ends once `fd`, unless -1, is readable */
-    int fd;
     /** Called about once a second; false ends the waiting. May be NULL. */
     bool (*should_continue)(void *context);
     void *context;
@@ -34,9 +32,9 @@ struct waiting {
 /**
  * Waits.
  *
- * @return 0: it is `until_ns`, or the descriptor is readable; -EINTR: a signal, see
- *         waiting_signal(); -EPIPE: the reader of standard output is gone; -ESRCH:
- *         should_continue() returned false; or another negative errno.
+ * @return 0: it is `until_ns`; -EINTR: a signal, see waiting_signal(); -EPIPE: the reader of
+ *         standard output is gone; -ESRCH: should_continue() returned false; or another negative
+ *         errno.
  */
 int waiting_wait(const struct waiting *wait);
 

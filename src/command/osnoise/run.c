@@ -245,11 +245,7 @@ static int read_until_end(struct run *run)
             next_ns += READ_NS;
         if (total_ns > 0 && next_ns > begin_ns + total_ns)
             next_ns = begin_ns + total_ns;
-        const struct waiting wait = {.from_ns = now_ns,
-                                     .until_ns = next_ns,
-                                     .what = "",
-                                     .has_fd = true,
-                                     .fd = hr_osnoise_fd(run->osnoise)};
+        const struct waiting wait = {.from_ns = now_ns, .until_ns = next_ns, .what = ""};
         status = check_wait(run, waiting_wait(&wait));
         /* Also read what was recorded until a signal. */
         int read = status == COMMAND_FAILED ? status : read_once(run);
@@ -324,8 +320,8 @@ static int check_measured(const struct run *run)
         print_error(run, "%s", run->ended.text);
         return COMMAND_FAILED;
     }
-    if (run->request->options.mode == HR_OSNOISE_SOURCES || waiting_signal() != 0 ||
-        osnoise_totals_sampled(&run->totals))
+    if (run->request->options.mode == HR_OSNOISE_SOURCES || run->totals.lacks_samples ||
+        waiting_signal() != 0 || osnoise_totals_sampled(&run->totals))
         return COMMAND_DONE;
     print_error(run,
                 "nothing was measured: no period has ended on any CPU: measure for longer than a "

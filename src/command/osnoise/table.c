@@ -185,7 +185,7 @@ static bool is_silent(const struct osnoise_report *report, const struct hr_osnoi
 static bool is_early(const struct osnoise_report *report, const struct hr_osnoise_cpu *sums)
 {
     return sums->state == HR_OSNOISE_CPU_FINE && sums->sample_count == 0 &&
-           report->options->mode != HR_OSNOISE_SOURCES;
+           report->options->mode != HR_OSNOISE_SOURCES && !report->totals->lacks_samples;
 }
 
 static bool has_lost(const struct osnoise_report *report, const struct hr_osnoise_cpu *sums)
@@ -224,6 +224,9 @@ static void print_notes(FILE *file, const struct osnoise_report *report)
     const struct osnoise_totals *totals = report->totals;
     for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
         print_note(file, report, &notes[i]);
+    if (totals->lacks_samples)
+        fputs("no samples: before Linux 6.15 only the program that runs the tracer has them\n",
+              file);
     if (totals->dropped_count > 0)
         fprintf(file,
                 "%" PRIu64

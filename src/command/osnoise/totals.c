@@ -224,6 +224,7 @@ int osnoise_totals_add(struct osnoise_totals *totals, const struct hr_osnoise_re
                        const struct timespec *time)
 {
     totals->reading_count++;
+    totals->lacks_samples = reading->lacks_samples;
     totals->elapsed_ns += reading->elapsed_ns;
     int status = add_cpus(totals, reading);
     if (status == 0)

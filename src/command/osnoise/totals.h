@@ -46,6 +46,7 @@ struct osnoise_timed_noise {
 /** All zeros is empty. Members are read-only for users. */
 struct osnoise_totals {
     uint64_t reading_count;
+    bool lacks_samples; /**< as the readings say */
     uint64_t elapsed_ns;
     struct osnoise_cpu_total *cpus; /**< by number */
     size_t cpu_count, cpu_capacity;

@@ -14,6 +14,14 @@
 #include "support/fake_tracefs.h"
 #include "support/suite.h"
 
+/* Another program runs the tracer, on a kernel whose samples are events. */
+static void begin_leader(void)
+{
+    fake_tracefs_add_sample_event();
+    fake_tracefs_add_instance("rtla");
+    fake_tracefs_set("instances/rtla/current_tracer", "osnoise\n");
+}
+
 /* --- A tracer that runs already ------------------------------------------- */
 
 START_TEST(others_come_first)
@@ -68,8 +76,7 @@ START_TEST(attaching_changes_nothing)
     assert_reason(-EAGAIN, "no program runs the osnoise tracer");
     assert_restored();
 
-    fake_tracefs_add_instance("rtla");
-    fake_tracefs_set("instances/rtla/current_tracer", "osnoise\n");
+    begin_leader();
     fake_tracefs_set("osnoise/cpus", "2-3\n");
     snprintf(settings_before, sizeof(settings_before), "%s", list_settings());
     ck_assert_msg(hr_osnoise_begin(osnoise, &reason) == 0, "%s", reason.text);
@@ -77,13 +84,12 @@ START_TEST(attaching_changes_nothing)
     read_run();
     ck_assert_uint_eq(reading.cpu_count, 2);
     ck_assert_uint_eq(reading.cpus[0].cpu, 2);
-    ck_assert_int_ge(hr_osnoise_fd(osnoise), 0);
+    ck_assert_str_eq(instance_file("current_tracer"), "nop\n"); /* it keeps no workload running */
 
     fake_tracefs_set("instances/rtla/current_tracer", "nop\n");
     ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -EAGAIN);
     assert_reason(-EAGAIN, "has ended");
     assert_restored();
-    ck_assert_int_eq(hr_osnoise_fd(osnoise), -1);
 }
 END_TEST
 
@@ -97,8 +103,7 @@ START_TEST(attached_to_one_that_stops_or_changes_something)
         {"osnoise/runtime_us", "5000\n", "runtime_us from 1000000 to 5000"},
     };
 
-    fake_tracefs_add_instance("rtla");
-    fake_tracefs_set("instances/rtla/current_tracer", "osnoise\n");
+    begin_leader();
     begin_mode(HR_OSNOISE_ATTACH, "");
     read_run();
     fake_tracefs_set(rows[_i].file, "%s", rows[_i].text);
@@ -114,8 +119,7 @@ START_TEST(attaching_to_cpus_that_the_other_doesnt_measure)
 {
     struct hr_osnoise_options options = options_of(HR_OSNOISE_ATTACH, "0-1");
 
-    fake_tracefs_add_instance("rtla");
-    fake_tracefs_set("instances/rtla/current_tracer", "osnoise\n");
+    begin_leader();
     fake_tracefs_set("osnoise/cpus", "1-3\n");
     begin_run(&options);
     read_run();
@@ -126,6 +130,28 @@ START_TEST(attaching_to_cpus_that_the_other_doesnt_measure)
     fake_tracefs_set("osnoise/cpus", "2-3\n");
     ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -ENXIO);
     assert_reason(-ENXIO, "measures none of the CPUs");
+}
+END_TEST
+
+START_TEST(attaching_without_samples_needs_something_to_count)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_ATTACH, "");
+
+    fake_tracefs_add_instance("rtla");
+    fake_tracefs_set("instances/rtla/current_tracer", "osnoise\n");
+    open_run(&options);
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -EOPNOTSUPP);
+    assert_reason(-EOPNOTSUPP, "need Linux 6.15 or later: count noise by its source");
+    assert_restored();
+    hr_osnoise_close(osnoise);
+
+    options.by_source = _i == 0;
+    options.histogram = _i == 1;
+    options.max_single_ns = _i == 2 ? 50000 : 0;
+    begin_run(&options);
+    read_run();
+    ck_assert(reading.lacks_samples);
+    ck_assert_str_eq(instance_file("current_tracer"), "nop\n");
 }
 END_TEST
 
@@ -274,6 +300,7 @@ int main(void)
     tcase_add_test(tests, attaching_changes_nothing);
     tcase_add_loop_test(tests, attached_to_one_that_stops_or_changes_something, 0, 3);
     tcase_add_test(tests, attaching_to_cpus_that_the_other_doesnt_measure);
+    tcase_add_loop_test(tests, attaching_without_samples_needs_something_to_count, 0, 3);
     tcase_add_test(tests, hazards_of_others);
     tcase_add_loop_test(tests, a_foreign_change_ends_the_run_and_stays, 0, 5);
     tcase_add_test(tests, what_cant_be_put_back_is_reported_as_well);

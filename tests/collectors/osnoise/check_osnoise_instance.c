@@ -424,24 +424,24 @@ START_TEST(starts_stops_and_goes)
 {
     struct hr_osnoise_plan plan = {.by_source = true};
 
-    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours"), -ENOENT);
+    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", true), -ENOENT);
     ck_assert_int_eq(hr_osnoise_instance_remove(&tracefs, "ours"), 0);
     make(&plan);
-    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours"), 0);
+    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", true), 0);
     ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours"), 0);
-    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours"), 1);
+    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", true), 1);
     fake_tracefs_set(AT "tracing_on", "0\n");
-    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours"), 0);
+    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", true), 0);
     fake_tracefs_set(AT "tracing_on", "1\n");
     fake_tracefs_set(AT "current_tracer", "timerlat\n");
-    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours"), 0);
+    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", true), 0);
     fake_tracefs_set(AT "current_tracer", "osnoise\n");
     fake_tracefs_log();
     ck_assert_int_eq(hr_osnoise_instance_remove(&tracefs, "ours"), 0);
     ck_assert_str_eq(fake_tracefs_log(),
                      AT "tracing_on=0\n" AT "current_tracer=nop\n-instances/ours\n");
     ck_assert(!fake_tracefs_has("instances/ours"));
-    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours"), -ENOENT);
+    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", true), -ENOENT);
     ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours"), -ENOENT);
 }
 END_TEST

@@ -101,6 +101,64 @@ START_TEST(samples_add_up)
 }
 END_TEST
 
+static void put_sample_event(struct page *page, uint64_t runtime, uint64_t noise)
+{
+    struct {
+        uint16_t type;
+        uint8_t flags, preempt_count;
+        int32_t pid;
+        uint64_t runtime, noise, max_sample;
+        int32_t hw, irq, nmi, softirq, thread;
+    } __attribute__((packed))
+    event = {FAKE_TRACEFS_SAMPLE, 0, 0, 1, runtime, noise, 60, 1, 2, 3, 4, 5};
+
+    put_event(page, &event, sizeof(event));
+}
+
+/* An instance without the tracer has samples by an event of newer kernels. */
+START_TEST(attached_samples_are_events)
+{
+    struct page page = {.used = 0};
+
+    fake_tracefs_add_sample_event();
+    fake_tracefs_add_instance("rtla");
+    fake_tracefs_set("instances/rtla/current_tracer", "osnoise\n");
+    begin_mode(HR_OSNOISE_ATTACH, "1");
+    ck_assert_str_eq(instance_file("events/osnoise/osnoise_sample/enable"), "1\n");
+    ck_assert_str_eq(instance_file("current_tracer"), "nop\n");
+    put_sample_event(&page, 10000, 100);
+    put_sample_event(&page, 10002, 300);
+    hand_over(1, &page);
+    read_run();
+    ck_assert(!reading.lacks_samples);
+    const struct hr_osnoise_cpu *cpu = &reading.cpus[0];
+    ck_assert_uint_eq(cpu->sample_count, 2);
+    ck_assert_uint_eq(cpu->runtime_us, 20002);
+    ck_assert_uint_eq(cpu->noise_us, 400);
+    ck_assert_uint_eq(cpu->max_single_us, 60);
+    ck_assert_uint_eq(cpu->irq_count, 4);
+    ck_assert_uint_eq(cpu->nmi_count, 6);
+    frozen_ns += 4 * HR_NS_PER_S;
+    read_run();
+    ck_assert_int_eq(cpu->state, HR_OSNOISE_CPU_SILENT);
+}
+END_TEST
+
+START_TEST(without_samples_no_cpu_is_silent)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_ATTACH, "1");
+
+    options.by_source = true;
+    fake_tracefs_add_instance("rtla");
+    fake_tracefs_set("instances/rtla/current_tracer", "osnoise\n");
+    begin_run(&options);
+    frozen_ns += 100 * HR_NS_PER_S;
+    read_run();
+    ck_assert(reading.lacks_samples && reading.has_sources);
+    ck_assert_int_eq(reading.cpus[0].state, HR_OSNOISE_CPU_FINE);
+}
+END_TEST
+
 START_TEST(singles_are_reported_with_their_parts)
 {
     struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "1-2");
@@ -243,6 +301,8 @@ int main(void)
 
     tcase_add_checked_fixture(tests, stop_time, let_time_pass);
     tcase_add_test(tests, samples_add_up);
+    tcase_add_test(tests, attached_samples_are_events);
+    tcase_add_test(tests, without_samples_no_cpu_is_silent);
     tcase_add_test(tests, singles_are_reported_with_their_parts);
     tcase_add_test(tests, what_stopped_tracing_is_read);
     tcase_add_test(tests, what_comes_with_other_settings_is_not_read);

@@ -123,6 +123,7 @@ START_TEST(buffers_are_as_large_as_periods_are_short)
         options.period_us = 1000;
         options.runtime_us = 100;
     } else {
+        fake_tracefs_add_sample_event();
         fake_tracefs_add_instance("rtla");
         fake_tracefs_set("instances/rtla/current_tracer", "osnoise\n");
         fake_tracefs_set("osnoise/period_us", "1000\n");

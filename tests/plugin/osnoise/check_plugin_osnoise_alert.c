@@ -431,6 +431,22 @@ START_TEST(is_quiet_once_a_sample_says_so)
 END_TEST
 
 /* What passed before a noise within the same period isn't quiet after it. */
+/* A kernel that has samples for another program alone. */
+START_TEST(is_quiet_without_samples)
+{
+    const struct hr_osnoise_cpu cpu = {.cpu = 3};
+    const struct hr_osnoise_reading reading = {
+        .elapsed_ns = HR_NS_PER_S, .cpus = &cpu, .cpu_count = 1, .lacks_samples = true};
+
+    take_one(3, 100);
+    for (int i = 0; i < 60; i++) {
+        ck_assert_uint_eq(fake_notifications(), 1);
+        osnoise_alert_update(alert, &reading);
+    }
+    ck_assert_int_eq(last()->severity, NOTIF_OKAY);
+}
+END_TEST
+
 START_TEST(counts_quiet_from_a_noise_within_the_period)
 {
     const struct hr_osnoise_single_noise single_noise = {.cpu = 3, .duration_ns = 60000};
@@ -503,6 +519,7 @@ int main(void)
     tcase_add_test(tests, reports_the_longest_of_a_reading);
     tcase_add_test(tests, waits_for_a_cpu_that_is_not_measured);
     tcase_add_test(tests, is_quiet_once_a_sample_says_so);
+    tcase_add_test(tests, is_quiet_without_samples);
     tcase_add_test(tests, counts_quiet_from_a_noise_within_the_period);
     tcase_add_loop_test(tests, forgets_what_was_not_measured, 0, 2);
     tcase_add_test(tests, is_not_quiet_while_something_is_unknown);

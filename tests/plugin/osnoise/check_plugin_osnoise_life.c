@@ -142,6 +142,19 @@ static void await_run(pid_t pid)
     }
 }
 
+/* Its samples are recorded; it has no tracer. */
+static void await_attached(void)
+{
+    const uint64_t end_ms = now_ms() + PATIENCE_MS;
+
+    while (
+        strcmp(fake_tracefs_get(in_instance_of(getpid(), "events/osnoise/osnoise_sample/enable")),
+               "1\n") != 0) {
+        ck_assert_msg(now_ms() < end_ms, "it isn't attached");
+        usleep(2000);
+    }
+}
+
 /* --- Fixtures ------------------------------------------------------------- */
 
 static size_t read_fixture(const char *file, char *buffer, size_t size)
@@ -400,6 +413,7 @@ static void start_timerlat(void)
 
 static void start_osnoise(void)
 {
+    fake_tracefs_add_sample_event();
     fake_tracefs_add_instance("theirs");
     fake_tracefs_set("instances/theirs/current_tracer", "osnoise\n");
 }
@@ -506,7 +520,7 @@ START_TEST(reads_along_with_another)
     fake_tracefs_set("osnoise/cpus", "1\n");
     fake_tracefs_set("osnoise/period_us", "1000000000\n"); /* see PERIOD */
     harness_begin("Mode \"attach\"");
-    await_run(getpid());
+    await_attached();
     add_recorded_page();
     await_value("osnoise-cpu1/derive-runtime_us");
     await_log(1, LOST);

@@ -93,6 +93,35 @@ START_TEST(has_no_values_without_samples)
 }
 END_TEST
 
+/* A kernel that has samples for another program alone. */
+START_TEST(has_the_rest_without_samples)
+{
+    const struct hr_osnoise_cpu cpu = {.cpu = 3};
+    const struct hr_osnoise_source source = {
+        .cpu = 3, .kind = HR_OSNOISE_IRQ, .name = "local_timer", .count = 1, .duration_ns = 7000};
+    const struct hr_osnoise_bucket bucket = {.cpu = 3, .lower_ns = 4096, .count = 2};
+    const struct hr_osnoise_reading reading = {
+        .elapsed_ns = 1000000000,
+        .cpus = &cpu,
+        .cpu_count = 1,
+        .lacks_samples = true,
+        .has_sources = true,
+        .sources = &source,
+        .source_count = 1,
+        .buckets = &bucket,
+        .bucket_count = 1,
+    };
+
+    begin_values(true, 5);
+    osnoise_values_add(values, &reading);
+    publish();
+    ck_assert_double_eq(number("osnoise-cpu3/derive-irq_local_timer_us"), 7);
+    ck_assert_double_eq(number("osnoise-cpu3/total_values-noise_4us"), 2);
+    ck_assert_ptr_null(fake_find("osnoise-cpu3/percent-available"));
+    ck_assert_ptr_null(fake_find("osnoise-cpu3/derive-runtime_us"));
+}
+END_TEST
+
 START_TEST(takes_no_more_noise_than_time)
 {
     const struct hr_osnoise_cpu odd[] = {
@@ -224,6 +253,7 @@ int main(void)
     tcase_add_test(tests, sums_up_an_interval);
     tcase_add_test(tests, begins_each_interval_at_zero);
     tcase_add_test(tests, has_no_values_without_samples);
+    tcase_add_test(tests, has_the_rest_without_samples);
     tcase_add_test(tests, takes_no_more_noise_than_time);
     tcase_add_test(tests, holds_a_year);
     tcase_add_test(tests, reports_how_far_apart_samples_are);

@@ -314,27 +314,6 @@ END_TEST
 
 /* --- Its end, and others --------------------------------------------------- */
 
-/* It mustn't wait for its turn, an hour here, when the run to which it is attached may have ended.
- */
-START_TEST(reads_at_once_when_it_has_to)
-{
-    int pipe_fds[2];
-
-    ck_assert_int_eq(pipe(pipe_fds), 0);
-    fake_osnoise_set_fd(pipe_fds[0]);
-    fake_osnoise_return(FAKE_OSNOISE_READ, -EAGAIN, "whoever ran the tracer has ended");
-    start_reading(3600000, 3600000, 3600000);
-    await(FAKE_OSNOISE_BEGIN, 1);
-    usleep(20000);
-    ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_READ), 0);
-    ck_assert_int_eq(write(pipe_fds[1], "", 1), 1);
-    await_log(1, "whoever ran the tracer has ended. Retrying in 3600 s.");
-    stop();
-    close(pipe_fds[0]);
-    close(pipe_fds[1]);
-}
-END_TEST
-
 START_TEST(reports_what_it_cannot_restore)
 {
     fake_osnoise_return(FAKE_OSNOISE_END, -EBUSY, "rtla uses the tracer: end it");
@@ -456,7 +435,6 @@ int main(void)
     tcase_add_loop_test(tests, reads_early_of_a_long_period, 0, 2);
     tcase_add_test(tests, keeps_off_the_cpus_it_measures);
     tcase_add_test(tests, stays_if_all_cpus_are_measured);
-    tcase_add_test(tests, reads_at_once_when_it_has_to);
     tcase_add_test(tests, reports_what_it_cannot_restore);
     tcase_add_test(tests, reports_why_it_cannot_start);
     tcase_add_test(tests, notifies_without_a_lock);

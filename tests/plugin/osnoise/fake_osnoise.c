@@ -22,18 +22,11 @@ static struct {
     uint64_t times_ms[FAKE_OSNOISE_CALLS][MAX_STEPS];
     size_t count[FAKE_OSNOISE_CALLS];
     bool runs;
-    int fd;
-} fake = {.fd = -1};
+} fake;
 
 void fake_osnoise_reset(void)
 {
     memset(&fake, 0, sizeof(fake));
-    fake.fd = -1;
-}
-
-void fake_osnoise_set_fd(int fd)
-{
-    fake.fd = fd;
 }
 
 static struct step *append(enum fake_osnoise_call call)
@@ -143,11 +136,6 @@ int hr_osnoise_read(__attribute__((unused)) struct hr_osnoise *osnoise,
 
     *reading = step.reading;
     return step.status;
-}
-
-int hr_osnoise_fd(__attribute__((unused)) const struct hr_osnoise *osnoise)
-{
-    return fake.fd;
 }
 
 int hr_osnoise_end(__attribute__((unused)) struct hr_osnoise *osnoise, struct hr_reason *reason)

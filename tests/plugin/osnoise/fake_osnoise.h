@@ -38,9 +38,6 @@ void fake_osnoise_read(const struct hr_osnoise_reading *reading);
 /** The same of a run that ended: the call returns an error, and what was measured until then. */
 void fake_osnoise_read_last(const struct hr_osnoise_reading *reading, int status);
 
-/** What hr_osnoise_fd() returns; initially -1. */
-void fake_osnoise_set_fd(int fd);
-
 /** How often a function was called. */
 size_t fake_osnoise_count(enum fake_osnoise_call call);
 
