@@ -243,6 +243,7 @@ void fake_tracefs_begin(struct tree *tree, unsigned cpu_count)
     fake_tracefs_set("osnoise/stop_tracing_total_us", "0\n");
     fake_tracefs_set("osnoise/options", "DEFAULTS OSNOISE_WORKLOAD NO_PANIC_ON_STOP "
                                         "NO_OSNOISE_PREEMPT_DISABLE NO_OSNOISE_IRQ_DISABLE \n");
+    tree_add_directory(tree, FAKE_TRACEFS "/osnoise/per_cpu");
     fake_tracefs_set("tracing_thresh", "0\n");
     tree_write(tree, "sys/devices/system/cpu/online", "0-%u\n", cpu_count - 1);
 }

@@ -43,6 +43,7 @@
 /* The sum of all names. */
 #define SUM_KEYS "common_cpu:vals=duration"
 
+#define EXIT_EVENT   "sched/sched_process_exit"
 #define SAMPLE_EVENT "osnoise_sample"
 
 /* What is counted of each event. */
@@ -397,6 +398,17 @@ static bool is_in_first_pid_namespace(void)
     return stat("/proc/self/ns/pid", &pids) == 0 && pids.st_ino == FIRST_PIDS;
 }
 
+bool hr_osnoise_instance_workload_sleeps(const struct hr_tracefs *tracefs)
+{
+    return faccessat(tracefs->fd, "osnoise/per_cpu", F_OK, AT_EACCESS) == 0;
+}
+
+bool hr_osnoise_instance_stops_on_exit(const struct hr_tracefs *tracefs)
+{
+    return hr_osnoise_instance_workload_sleeps(tracefs) && is_in_first_pid_namespace() &&
+           faccessat(tracefs->fd, "events/" EXIT_EVENT "/trigger", F_OK, AT_EACCESS) == 0;
+}
+
 /* Once this process has exited, for whatever reason, the instance stops recording; and while no
  * instance of the tracer records, its workload sleeps. A safeguard only: a run does without if the
  * kernel has no such trigger. */
@@ -406,7 +418,7 @@ static void stop_on_process_exit(const struct hr_tracefs *tracefs, const char *n
 
     if (!is_in_first_pid_namespace())
         return;
-    print_file_path(path, name, "events/sched/sched_process_exit/trigger");
+    print_file_path(path, name, "events/" EXIT_EVENT "/trigger");
     snprintf(text, sizeof(text), "traceoff if pid == %d", (int)getpid());
     hr_tracefs_append(tracefs, path, text);
 }

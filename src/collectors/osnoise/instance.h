@@ -60,6 +60,13 @@ struct hr_osnoise_plan {
 int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
                              const struct hr_osnoise_plan *plan, struct hr_reason *reason);
 
+/** Whether the workload sleeps when no instance with the tracer records: since Linux 6.5, which is
+ * recognized by osnoise/per_cpu (with CONFIG_TIMERLAT_TRACER). */
+bool hr_osnoise_instance_workload_sleeps(const struct hr_tracefs *tracefs);
+
+/** Whether the exit of this process stops the workload of an instance that it made. */
+bool hr_osnoise_instance_stops_on_exit(const struct hr_tracefs *tracefs);
+
 /** Starts the tracer in an instance. @return 0; -EBUSY: timerlat runs; … */
 int hr_osnoise_instance_start(const struct hr_tracefs *tracefs, const char *name);
 

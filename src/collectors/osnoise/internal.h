@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "headroom/osnoise.h"
+#include "osnoise/guard.h"
 #include "osnoise/pipe.h"
 #include "osnoise/records.h"
 #include "osnoise/single_noise.h"
@@ -35,6 +36,7 @@ struct hr_osnoise {
     bool needs_restore; /**< settings or an instance of this object are in the kernel, and in the
                            state file */
     struct hr_osnoise_state state;
+    struct hr_osnoise_guard guard; /**< where the kernel doesn't stop the workload by itself */
 
     /* While there is a run: */
     struct hr_tracefs tracefs;

@@ -243,13 +243,30 @@ static int recheck_users(struct hr_osnoise *osnoise, struct hr_reason *reason)
                                   reason);
 }
 
+static int start_guard(struct hr_osnoise *osnoise, struct hr_reason *reason)
+{
+    if (osnoise->options.mode == HR_OSNOISE_SOURCES ||
+        hr_osnoise_instance_stops_on_exit(&osnoise->tracefs))
+        return 0;
+    int status =
+        hr_osnoise_guard_start(&osnoise->tracefs, osnoise->state.instance, &osnoise->guard);
+    return status == 0 ? 0
+                       : hr_reason_set(reason, -ECHILD,
+                                       "can't start the process that stops the workload if this "
+                                       "one is killed (%s): raise its limit of processes",
+                                       strerror(-status));
+}
+
 /* In ATTACH the instance has no tracer: with one it would keep the other program's workload running
  * after that has ended, with whatever settings are restored, such as all of every CPU. */
 static int start_tracer(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     if (osnoise->options.mode == HR_OSNOISE_ATTACH)
         return 0;
-    int status = hr_osnoise_instance_start(&osnoise->tracefs, osnoise->state.instance);
+    int status = start_guard(osnoise, reason);
+    if (status < 0)
+        return status;
+    status = hr_osnoise_instance_start(&osnoise->tracefs, osnoise->state.instance);
 
     if (status == -EBUSY)
         return hr_reason_set(reason, status,
@@ -336,6 +353,7 @@ static int end_run(struct hr_osnoise *osnoise, struct hr_reason *reason)
             hr_osnoise_restore(&osnoise->tracefs, &osnoise->state, osnoise->state_path, reason);
     if (status == 0)
         osnoise->needs_restore = false;
+    hr_osnoise_guard_end(&osnoise->guard); /* the tracer is stopped, or else it can't be */
     hr_tracefs_close(&osnoise->tracefs);
     return status;
 }
@@ -458,6 +476,7 @@ int hr_osnoise_open(const struct hr_root *root, const struct hr_osnoise_options 
         return -ENOMEM;
     opened->root = root;
     opened->tracefs.fd = -1;
+    opened->guard.fd = -1;
     opened->options = *options;
     if (options->mode == HR_OSNOISE_SOURCES)
         opened->options.by_source = true;

@@ -10,6 +10,7 @@
 #include "base/reason.h"
 #include "base/text.h"
 #include "headroom/capability.h"
+#include "osnoise/instance.h"
 #include "osnoise/internal.h"
 #include "osnoise/settings.h"
 #include "osnoise/users.h"
@@ -58,6 +59,11 @@ static int check_features(const struct hr_tracefs *tracefs, enum hr_osnoise_mode
         return hr_reason_set(reason, -EOPNOTSUPP,
                              "this kernel can't look for noise with interrupts off: it needs Linux "
                              "6.2 or later");
+    if (mode == HR_OSNOISE_HARDWARE && !hr_osnoise_instance_workload_sleeps(tracefs))
+        return hr_reason_set(reason, -EOPNOTSUPP,
+                             "on this kernel interrupts would stay off if headroom were killed: it "
+                             "needs Linux 6.5 or later with CONFIG_TIMERLAT_TRACER=y, or use the "
+                             "osnoise mode");
     if (mode == HR_OSNOISE_SOURCES && !file_exists(tracefs, "events/osnoise/irq_noise/hist"))
         return hr_reason_set(reason, -EOPNOTSUPP,
                              "this kernel can't count events by their source: it needs "

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -206,6 +207,51 @@ START_TEST(a_dead_predecessor_is_recovered)
 }
 END_TEST
 
+/* Before Linux 6.5 the kernel itself doesn't. */
+START_TEST(the_workload_of_one_that_was_killed_is_stopped)
+{
+    pid_t child;
+
+    tree_remove(tree, FAKE_TRACEFS "/osnoise/per_cpu");
+    ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    child = fork();
+    if (child == 0) {
+        struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "1");
+        if (hr_osnoise_open(root, &options, &osnoise, &reason) != 0 ||
+            hr_osnoise_begin(osnoise, &reason) != 0 ||
+            strcmp(instance_file("current_tracer"), "osnoise\n") != 0)
+            _exit(1);
+        raise(SIGKILL);
+    }
+    /* Also the process that did it. */
+    while (waitpid(-1, NULL, 0) >= 0 || errno == EINTR)
+        ;
+    snprintf(instance, sizeof(instance), "instances/headroom_osnoise_%d", (int)child);
+    ck_assert(fake_tracefs_has(instance));
+    ck_assert_str_eq(instance_file("current_tracer"), "nop\n");
+    ck_assert_int_eq(hr_osnoise_recover(root, state_path, &reason), 0);
+    assert_restored();
+
+    begin_mode(HR_OSNOISE_WORKLOAD, "1"); /* that process ends with the run */
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
+    assert_restored();
+}
+END_TEST
+
+START_TEST(interrupts_stay_on_where_nothing_switches_them_on_again)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_HARDWARE, "1");
+
+    tree_remove(tree, FAKE_TRACEFS "/osnoise/per_cpu");
+    open_run(&options);
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -EOPNOTSUPP);
+    assert_reason(-EOPNOTSUPP,
+                  "interrupts would stay off if headroom were killed: it needs Linux 6.5");
+    assert_restored();
+}
+END_TEST
+
 START_TEST(a_state_that_isnt_understood_stops)
 {
     tree_write(tree, "osnoise.state", "%s", "what is this?\n");
@@ -231,6 +277,8 @@ int main(void)
     tcase_add_loop_test(tests, whatever_fails_nothing_is_left, 0, 3);
     tcase_add_test(tests, without_a_place_for_the_state_nothing_begins);
     tcase_add_loop_test(tests, a_dead_predecessor_is_recovered, 0, 2);
+    tcase_add_test(tests, the_workload_of_one_that_was_killed_is_stopped);
+    tcase_add_test(tests, interrupts_stay_on_where_nothing_switches_them_on_again);
     tcase_add_test(tests, a_state_that_isnt_understood_stops);
     return run_suite("osnoise run", tests);
 }
