@@ -229,12 +229,6 @@ int hr_osnoise_recover(const struct hr_root *root, const char *state_path,
 int hr_osnoise_left_behind(const char *state_path, struct hr_reason *reason);
 
 /**
- * Moves the calling thread off the CPUs that are measured, as it would be noise there. If it may
- * run nowhere else, or if moving fails, it stays where it is.
- */
-void hr_osnoise_leave_cpus(const struct hr_cpu_set *measured);
-
-/**
  * Makes an object; the kernel isn't changed yet.
  *
  * @param root     must outlive the object.
@@ -250,6 +244,9 @@ void hr_osnoise_close(struct hr_osnoise *osnoise);
 
 /**
  * Begins a run, after hr_osnoise_recover(). On failure everything is as before.
+ *
+ * The calling thread, which is to read, is moved off the CPUs of the workload, as it would be noise
+ * there; in ATTACH all of the other program's. If it may run nowhere else it stays.
  *
  * @return 0; as hr_osnoise_probe() and hr_osnoise_recover(); -EALREADY: there is a run; -ENXIO:
  * none of the CPUs is online; -EOPNOTSUPP: also ATTACH without samples, if nothing else is wanted;

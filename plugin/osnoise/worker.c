@@ -113,7 +113,6 @@ static void *worker_main(void *context)
     struct hr_reason reason = {0};
     uint64_t next_ns;
 
-    hr_osnoise_leave_cpus(&worker->options.osnoise->cpus);
     do
         next_ns = run_once(worker);
     while (next_ns != 0 && thread_wait_until(&worker->thread, next_ns, -1));

@@ -1,22 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * osnoise/affinity.c - moving the thread that reads off the CPUs that are measured.
- */
+#include "osnoise/affinity.h"
+
 #include <pthread.h>
-#include <sched.h>
+#include <string.h>
 
-#include "headroom/osnoise.h"
-
-void hr_osnoise_leave_cpus(const struct hr_cpu_set *measured)
+/* Whatever others have set meanwhile is where it may run. */
+static bool find_allowed(struct hr_osnoise_affinity *affinity)
 {
-    cpu_set_t allowed[HR_CPU_MAX / CPU_SETSIZE]; /* one large set */
+    cpu_set_t now[HR_CPU_MAX / CPU_SETSIZE];
 
-    CPU_ZERO_S(sizeof(allowed), allowed);
-    if (pthread_getaffinity_np(pthread_self(), sizeof(allowed), allowed) != 0)
+    CPU_ZERO_S(sizeof(now), now);
+    if (pthread_getaffinity_np(pthread_self(), sizeof(now), now) != 0)
+        return false;
+    if (!affinity->is_moved || !CPU_EQUAL_S(sizeof(now), now, affinity->moved))
+        memcpy(affinity->before, now, sizeof(now));
+    return true;
+}
+
+void hr_osnoise_affinity_avoid(struct hr_osnoise_affinity *affinity, const struct hr_cpu_set *cpus)
+{
+    const size_t size = sizeof(affinity->before);
+
+    if (!find_allowed(affinity))
         return;
-    for (unsigned cpu = hr_cpu_set_next(measured, 0); cpu < HR_CPU_MAX;
-         cpu = hr_cpu_set_next(measured, cpu + 1))
-        CPU_CLR_S(cpu, sizeof(allowed), allowed);
-    if (CPU_COUNT_S(sizeof(allowed), allowed) > 0)
-        pthread_setaffinity_np(pthread_self(), sizeof(allowed), allowed);
+    memcpy(affinity->moved, affinity->before, size);
+    for (unsigned cpu = hr_cpu_set_next(cpus, 0); cpu < HR_CPU_MAX;
+         cpu = hr_cpu_set_next(cpus, cpu + 1))
+        CPU_CLR_S(cpu, size, affinity->moved);
+    if (CPU_COUNT_S(size, affinity->moved) == 0)
+        memcpy(affinity->moved, affinity->before, size);
+    affinity->is_moved = pthread_setaffinity_np(pthread_self(), size, affinity->moved) == 0;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "headroom/osnoise.h"
+#include "osnoise/affinity.h"
 #include "osnoise/guard.h"
 #include "osnoise/pipe.h"
 #include "osnoise/records.h"
@@ -37,6 +38,8 @@ struct hr_osnoise {
                            state file */
     struct hr_osnoise_state state;
     struct hr_osnoise_guard guard; /**< where the kernel doesn't stop the workload by itself */
+
+    struct hr_osnoise_affinity affinity; /**< of the thread that begins and reads */
 
     /* While there is a run: */
     struct hr_tracefs tracefs;

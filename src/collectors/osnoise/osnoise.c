@@ -141,6 +141,9 @@ static int plan_settings(struct hr_osnoise *osnoise, struct hr_reason *reason)
     choose_settings(osnoise, &now);
     remember_originals(&osnoise->state, &now);
     osnoise->seen = osnoise->options.mode == HR_OSNOISE_ATTACH ? now : osnoise->state.ours;
+    hr_osnoise_affinity_avoid(&osnoise->affinity, osnoise->options.mode == HR_OSNOISE_ATTACH
+                                                      ? &now.cpus
+                                                      : &osnoise->cpus);
     return 0;
 }
 

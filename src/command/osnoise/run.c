@@ -274,7 +274,6 @@ static int open_run(struct run *run)
 static int begin_run(struct run *run)
 {
     struct hr_reason reason = {0};
-    hr_osnoise_leave_cpus(&run->request->options.cpus);
     clock_gettime(CLOCK_REALTIME, &run->begin);
     int status = hr_osnoise_begin(run->osnoise, &reason);
     if (status == 0)

@@ -7,6 +7,7 @@
 #include "collectors/osnoise/run_harness.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,6 +133,79 @@ START_TEST(buffers_are_as_large_as_periods_are_short)
     begin_run(&options);
     ck_assert_int_ge(atoi(instance_file("per_cpu/cpu1/buffer_size_kb")), 125);
     ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+}
+END_TEST
+
+/* --- Where it reads ---------------------------------------------------------- */
+
+static cpu_set_t own_cpus(void)
+{
+    cpu_set_t cpus;
+
+    ck_assert_int_eq(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
+    return cpus;
+}
+
+static unsigned nth_cpu(const cpu_set_t *cpus, int n)
+{
+    unsigned cpu = 0;
+
+    while (cpu < CPU_SETSIZE && (!CPU_ISSET(cpu, cpus) || n-- > 0))
+        cpu++;
+    return cpu;
+}
+
+/* As many CPUs as this machine has are in the stand-in, and the tracer is set to all. */
+static cpu_set_t prepare_cpus(void)
+{
+    tree_write(tree, "sys/devices/system/cpu/possible", "%s", "0-1023\n");
+    tree_write(tree, "sys/devices/system/cpu/online", "%s", "0-1023\n");
+    return own_cpus();
+}
+
+START_TEST(reads_on_other_cpus_than_it_measures)
+{
+    const cpu_set_t before = prepare_cpus();
+    const unsigned first = nth_cpu(&before, 0), second = nth_cpu(&before, 1);
+    char list[16];
+
+    if (CPU_COUNT(&before) < 2)
+        return; /* there is no other, which is the next test's */
+    snprintf(list, sizeof(list), "%u,1000", first);
+    begin_mode(HR_OSNOISE_WORKLOAD, list);
+    cpu_set_t now = own_cpus(), expected = before;
+    CPU_CLR(first, &expected);
+    ck_assert(CPU_EQUAL(&now, &expected));
+    hr_osnoise_close(osnoise);
+
+    /* Of an attached run those are the other program's. */
+    fake_tracefs_add_sample_event();
+    fake_tracefs_add_instance("rtla");
+    fake_tracefs_set("instances/rtla/current_tracer", "osnoise\n");
+    fake_tracefs_set("osnoise/cpus", "%u\n", first);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof(before), &before), 0);
+    begin_mode(HR_OSNOISE_ATTACH, "");
+    now = own_cpus();
+    ck_assert(CPU_EQUAL(&now, &expected));
+
+    /* Another one, with other CPUs. */
+    fake_tracefs_set("osnoise/cpus", "%u\n", second);
+    ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -EAGAIN);
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), 0);
+    now = own_cpus();
+    expected = before;
+    CPU_CLR(second, &expected);
+    ck_assert(CPU_EQUAL(&now, &expected));
+}
+END_TEST
+
+START_TEST(reads_anywhere_if_it_measures_all)
+{
+    const cpu_set_t before = prepare_cpus();
+
+    begin_mode(_i == 0 ? HR_OSNOISE_WORKLOAD : HR_OSNOISE_SOURCES, _i == 0 ? "0-1023" : "");
+    const cpu_set_t now = own_cpus();
+    ck_assert(CPU_EQUAL(&now, &before));
 }
 END_TEST
 
@@ -274,6 +348,8 @@ int main(void)
     tcase_add_test(tests, cpus_that_the_machine_lacks_are_offline);
     tcase_add_loop_test(tests, long_lists_of_cpus, 0, 2);
     tcase_add_loop_test(tests, buffers_are_as_large_as_periods_are_short, 0, 2);
+    tcase_add_test(tests, reads_on_other_cpus_than_it_measures);
+    tcase_add_loop_test(tests, reads_anywhere_if_it_measures_all, 0, 2);
     tcase_add_loop_test(tests, whatever_fails_nothing_is_left, 0, 3);
     tcase_add_test(tests, without_a_place_for_the_state_nothing_begins);
     tcase_add_loop_test(tests, a_dead_predecessor_is_recovered, 0, 2);

@@ -217,101 +217,6 @@ START_TEST(reads_early_of_a_long_period)
 }
 END_TEST
 
-/* --- Where it runs -------------------------------------------------------- */
-
-/* The CPUs where this test may run. */
-static cpu_set_t own_cpus(void)
-{
-    cpu_set_t cpus;
-
-    ck_assert_int_eq(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
-    return cpus;
-}
-
-static bool has_name(const char *thread, const char *wanted)
-{
-    char path[300], name[32] = "";
-
-    snprintf(path, sizeof(path), "/proc/self/task/%s/comm", thread);
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return false;
-    bool is_it = fgets(name, sizeof(name), file) != NULL && strcmp(name, wanted) == 0;
-    fclose(file);
-    return is_it;
-}
-
-/* @return the worker's thread; 0: it isn't there, or has no name yet. */
-static pid_t find_worker(void)
-{
-    DIR *threads = opendir("/proc/self/task");
-    struct dirent *thread;
-    pid_t found = 0;
-
-    ck_assert_ptr_nonnull(threads);
-    while ((thread = readdir(threads)) != NULL)
-        if (has_name(thread->d_name, "osnoise\n"))
-            found = (pid_t)atoi(thread->d_name);
-    closedir(threads);
-    return found;
-}
-
-/* The CPUs where the worker's thread may run. */
-static cpu_set_t cpus_of_worker(void)
-{
-    pid_t found = find_worker();
-    cpu_set_t cpus;
-
-    for (int i = 0; i < 6000 && found == 0; i++) {
-        usleep(5000);
-        found = find_worker();
-    }
-    ck_assert_msg(found != 0, "no thread osnoise");
-    ck_assert_int_eq(sched_getaffinity(found, sizeof(cpus), &cpus), 0);
-    return cpus;
-}
-
-/* Puts the first `count` of some CPUs into a set, and takes them out of those. */
-static void measure(cpu_set_t *cpus, int count)
-{
-    for (unsigned cpu = 0; cpu < CPU_SETSIZE && count > 0; cpu++)
-        if (CPU_ISSET(cpu, cpus)) {
-            hr_cpu_set_add(&osnoise.cpus, cpu);
-            CPU_CLR(cpu, cpus);
-            count--;
-        }
-}
-
-START_TEST(keeps_off_the_cpus_it_measures)
-{
-    const cpu_set_t before = own_cpus();
-    cpu_set_t expected = before;
-
-    if (CPU_COUNT(&before) < 2)
-        return; /* it has no choice, which is the next test's */
-    measure(&expected, CPU_COUNT(&before) - 1);
-    hr_cpu_set_add(&osnoise.cpus, HR_CPU_MAX - 1); /* which isn't there */
-    start(10000, 600000);
-    await(FAKE_OSNOISE_BEGIN, 1);
-    const cpu_set_t worker_cpus = cpus_of_worker(), after = own_cpus();
-    ck_assert(CPU_EQUAL(&worker_cpus, &expected));
-    ck_assert(CPU_EQUAL(&after, &before)); /* collectd's other threads are not concerned */
-}
-END_TEST
-
-START_TEST(stays_if_all_cpus_are_measured)
-{
-    const cpu_set_t before = own_cpus();
-    cpu_set_t rest = before;
-
-    measure(&rest, CPU_COUNT(&before));
-    start(10000, 600000);
-    await(FAKE_OSNOISE_READ, 1);
-    const cpu_set_t worker_cpus = cpus_of_worker();
-    ck_assert(CPU_EQUAL(&worker_cpus, &before));
-}
-END_TEST
-
 /* --- Its end, and others --------------------------------------------------- */
 
 START_TEST(reports_what_it_cannot_restore)
@@ -433,8 +338,6 @@ int main(void)
     tcase_add_test(tests, takes_the_end_of_another_for_no_fault);
     tcase_add_test(tests, reads_when_the_kernel_does_not_look);
     tcase_add_loop_test(tests, reads_early_of_a_long_period, 0, 2);
-    tcase_add_test(tests, keeps_off_the_cpus_it_measures);
-    tcase_add_test(tests, stays_if_all_cpus_are_measured);
     tcase_add_test(tests, reports_what_it_cannot_restore);
     tcase_add_test(tests, reports_why_it_cannot_start);
     tcase_add_test(tests, notifies_without_a_lock);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/affinity.h - moving the thread that reads off the CPUs that are measured, where it would
+ * be noise.
+ */
+#ifndef HEADROOM_COLLECTORS_OSNOISE_AFFINITY_H
+#define HEADROOM_COLLECTORS_OSNOISE_AFFINITY_H
+
+#include <sched.h>
+#include <stdbool.h>
+
+#include "headroom/cpu_set.h"
+
+/** Where a thread may run. All zeros: it was never moved. */
+struct hr_osnoise_affinity {
+    bool is_moved;
+    cpu_set_t before[HR_CPU_MAX / CPU_SETSIZE]; /**< one large set */
+    cpu_set_t moved[HR_CPU_MAX / CPU_SETSIZE];
+};
+
+/**
+ * Moves the calling thread off some CPUs, and back to those that it was moved off before. If it may
+ * run nowhere else, it may run where it was allowed to before; if moving fails, it stays.
+ */
+void hr_osnoise_affinity_avoid(struct hr_osnoise_affinity *affinity, const struct hr_cpu_set *cpus);
+
+#endif
