@@ -15,6 +15,7 @@ enum hr_capability {
     HR_CAP_SYS_ADMIN = 8, /**< implies the next two */
     HR_CAP_BPF = 16,      /**< since Linux 5.8 */
     HR_CAP_PERFMON = 32,  /**< since Linux 5.8 */
+    HR_CAP_SYS_NICE = 64,
 };
 
 /** Size of a buffer that holds the longest remedy. */

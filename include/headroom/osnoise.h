@@ -37,6 +37,7 @@
 #include <stdint.h>
 
 #include "headroom/cpu_set.h"
+#include "headroom/priority.h"
 #include "headroom/reason.h"
 
 struct hr_root;
@@ -58,6 +59,9 @@ struct hr_osnoise_options {
     /** WORKLOAD and HARDWARE only. Period 1 ms to 1 h; runtime 0.1 ms to the period, in HARDWARE
      * 0.1 s at most, as interrupts are off that long; threshold 1 us to 1 s. */
     uint64_t period_us, runtime_us, threshold_us;
+    /** WORKLOAD and HARDWARE only: the rank of the workload's threads before other tasks. Idle ones
+     * get hardly any time where others run. */
+    struct hr_priority priority;
     /** How much of a CPU the workload may take: runtime / period, in percent. Over 0, to 100. */
     double max_duty_pct;
     bool by_source;         /**< count noise by its source; always so in SOURCES */
@@ -243,7 +247,8 @@ int hr_osnoise_open(const struct hr_root *root, const struct hr_osnoise_options 
 void hr_osnoise_close(struct hr_osnoise *osnoise);
 
 /**
- * Begins a run, after hr_osnoise_recover(). On failure everything is as before.
+ * Begins a run, after hr_osnoise_recover(). On failure everything is as before. -EPERM may also be
+ * for want of CAP_SYS_NICE, which another priority than "o:0" takes.
  *
  * The calling thread, which is to read, is moved off the CPUs of the workload, as it would be noise
  * there; in ATTACH all of the other program's. If it may run nowhere else it stays.

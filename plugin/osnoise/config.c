@@ -51,6 +51,15 @@ static int read_mode(struct osnoise_config *config, const oconfig_item_t *item)
     return 0;
 }
 
+static int read_priority(struct osnoise_config *config, const oconfig_item_t *item)
+{
+    const char *text;
+
+    if (option_text(PLUGIN, item, &text) < 0)
+        return -1;
+    return hr_priority_parse(text, &config->run.priority);
+}
+
 static int read_top(struct osnoise_config *config, const oconfig_item_t *item)
 {
     config->has_top = true;
@@ -122,6 +131,8 @@ static int read_option(struct osnoise_config *config, const oconfig_item_t *item
         return option_seconds(PLUGIN, item, &run->threshold_us);
     if (strcasecmp(key, "MaxDuty") == 0)
         return option_number(PLUGIN, item, &run->max_duty_pct);
+    if (strcasecmp(key, "Priority") == 0)
+        return read_priority(config, item);
     if (strcasecmp(key, "Sources") == 0)
         return read_top(config, item);
     if (strcasecmp(key, "Histogram") == 0)

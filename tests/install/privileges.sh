@@ -76,6 +76,7 @@ number_of() {
     CAP_NET_ADMIN) echo 12 ;;
     CAP_SYS_PTRACE) echo 19 ;;
     CAP_SYS_ADMIN) echo 21 ;;
+    CAP_SYS_NICE) echo 23 ;;
     CAP_SYS_RESOURCE) echo 24 ;;
     CAP_SYSLOG) echo 34 ;;
     CAP_PERFMON) echo 38 ;;
@@ -89,7 +90,7 @@ effective_of() {
     local set capability
     set=$((0x$(awk '/^CapEff/ { print $2 }' "/proc/$1/status")))
     for capability in CAP_BPF CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH CAP_NET_ADMIN CAP_PERFMON CAP_SYS_ADMIN \
-        CAP_SYSLOG CAP_SYS_PTRACE CAP_SYS_RESOURCE; do
+        CAP_SYSLOG CAP_SYS_NICE CAP_SYS_PTRACE CAP_SYS_RESOURCE; do
         ((set >> $(number_of $capability) & 1)) && echo $capability
         ((set &= ~(1 << $(number_of $capability))))
     done

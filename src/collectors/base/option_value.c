@@ -11,6 +11,7 @@
 
 #include "headroom/cpu_choice.h"
 #include "headroom/option.h"
+#include "headroom/priority.h"
 #include "headroom/root.h"
 
 #define WINDOWS_MAX 8
@@ -235,6 +236,13 @@ static bool accepts_cpus(const struct rule *rule, const struct hr_option *option
     return option->count > 0;
 }
 
+static bool accepts_priority(const struct rule *rule, const struct hr_option *option)
+{
+    struct hr_priority priority;
+
+    return accepts_text(rule, option) && hr_priority_parse(option->values[0].text, &priority) == 0;
+}
+
 static bool accepts_cpu_choice(const struct rule *rule, const struct hr_option *option)
 {
     struct hr_cpu_choice choice;
@@ -340,6 +348,8 @@ static const struct rule rules[] = {
     {"osnoise", "Plugin", "Threshold", SECONDS(0.000001, 1)},
     {"osnoise", "Plugin", "MaxDuty", accepts_number, LIMITS(DBL_MIN, 100),
      .accepted = "a number of percent above 0, up to 100"},
+    {"osnoise", "Plugin", "Priority", accepts_priority,
+     .accepted = "\"idle\", \"o:NICE\" (-20 to 19), \"r:PRIORITY\" or \"f:PRIORITY\" (1 to 99)"},
     {"osnoise", "Plugin", "Sources", COUNT(0, 100)},
     {"osnoise", "Plugin", "Histogram", BOOLEAN},
     {"osnoise", "Plugin", "BufferSize", accepts_bytes, LIMITS(16384, 16777216),

@@ -37,6 +37,7 @@ struct hr_osnoise {
     bool needs_restore; /**< settings or an instance of this object are in the kernel, and in the
                            state file */
     struct hr_osnoise_state state;
+    bool is_unranked; /**< the workload's threads weren't found: they keep their rank */
     struct hr_osnoise_guard guard; /**< where the kernel doesn't stop the workload by itself */
 
     struct hr_osnoise_affinity affinity; /**< of the thread that begins and reads */
@@ -58,6 +59,10 @@ struct hr_osnoise {
 
 /** Reads which CPUs are "online" or "possible". @return 0 or a negative errno. */
 int hr_osnoise_read_cpus(const struct hr_root *root, const char *which, struct hr_cpu_set *cpus);
+
+/** Gives the workload's threads their rank, if this run has any. @return 0, also if there are no
+ * threads to be seen; or a negative errno, with the reason. */
+int hr_osnoise_set_rank(struct hr_osnoise *osnoise, struct hr_reason *reason);
 
 /** Ends a run that failed or could not begin; adds to the reason what can't be restored. @return
  * error. */

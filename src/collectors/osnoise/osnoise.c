@@ -10,11 +10,13 @@
 
 #include "base/reason.h"
 #include "base/text.h"
+#include "headroom/capability.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "osnoise/instance.h"
 #include "osnoise/internal.h"
 #include "osnoise/probe.h"
+#include "osnoise/rank.h"
 #include "osnoise/recover.h"
 
 /* Other runs of this process may have taken a name. */
@@ -260,6 +262,31 @@ static int start_guard(struct hr_osnoise *osnoise, struct hr_reason *reason)
                                        strerror(-status));
 }
 
+static bool has_default_rank(const struct hr_osnoise_options *options)
+{
+    return options->priority.policy == HR_POLICY_OTHER && options->priority.value == 0;
+}
+
+int hr_osnoise_set_rank(struct hr_osnoise *osnoise, struct hr_reason *reason)
+{
+    const struct hr_osnoise_options *options = &osnoise->options;
+    char remedy[HR_REMEDY_SIZE], rank[16];
+
+    osnoise->is_unranked = false;
+    if ((options->mode != HR_OSNOISE_WORKLOAD && options->mode != HR_OSNOISE_HARDWARE) ||
+        has_default_rank(options))
+        return 0;
+    int found = hr_osnoise_rank_workload(osnoise->root, &osnoise->cpus, &options->priority);
+    if (found == -EPERM || found == -EACCES)
+        return hr_reason_set(reason, found,
+                             "no permission to give the workload the priority %s: %s, or take the "
+                             "priority o:0, by which it takes its runtime from other tasks",
+                             hr_priority_format(&options->priority, rank),
+                             hr_capability_remedy(HR_CAP_SYS_NICE, remedy));
+    osnoise->is_unranked = found <= 0;
+    return 0;
+}
+
 /* In ATTACH the instance has no tracer: with one it would keep the other program's workload running
  * after that has ended, with whatever settings are restored, such as all of every CPU. */
 static int start_tracer(struct hr_osnoise *osnoise, struct hr_reason *reason)
@@ -278,7 +305,8 @@ static int start_tracer(struct hr_osnoise *osnoise, struct hr_reason *reason)
     if (status < 0)
         return hr_reason_set(reason, status, "can't start the osnoise tracer (%s)",
                              strerror(-status));
-    return recheck_users(osnoise, reason);
+    status = hr_osnoise_set_rank(osnoise, reason);
+    return status < 0 ? status : recheck_users(osnoise, reason);
 }
 
 /* --- Readers -------------------------------------------------------------- */

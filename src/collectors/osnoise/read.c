@@ -19,7 +19,7 @@
 #define SETTLING_READINGS 2
 
 /* The subjects of warnings. */
-enum { WARNED_STOP = 1, WARNED_PANIC, WARNED_SOURCES };
+enum { WARNED_STOP = 1, WARNED_PANIC, WARNED_SOURCES, WARNED_RANK };
 
 /* --- Changes by other programs -------------------------------------------- */
 
@@ -98,7 +98,8 @@ static int check_run(struct hr_osnoise *osnoise, struct hr_osnoise_settings *now
     return status;
 }
 
-static void set_warning(struct hr_reason *warning, const struct hr_osnoise_hazards *hazards)
+static void set_warning(const struct hr_osnoise *osnoise, struct hr_reason *warning,
+                        const struct hr_osnoise_hazards *hazards)
 {
     if (hazards->stop_us > 0 || hazards->stop_total_us > 0)
         hr_reason_set(warning, WARNED_STOP,
@@ -109,6 +110,11 @@ static void set_warning(struct hr_reason *warning, const struct hr_osnoise_hazar
             warning, WARNED_PANIC,
             "PANIC_ON_STOP of the osnoise tracer is set: with a stop_tracing value, noise would "
             "panic the machine; write NO_PANIC_ON_STOP to osnoise/options unless it is needed");
+    else if (osnoise->is_unranked)
+        hr_reason_set(warning, WARNED_RANK,
+                      "the workload's threads can't be seen, as in a container with PIDs of its "
+                      "own, so they keep the priority o:0 and take their runtime from other tasks: "
+                      "let the container have the host's PIDs, or take that priority");
 }
 
 /* --- CPUs ----------------------------------------------------------------- */
@@ -195,6 +201,7 @@ static int read_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_setting
                      uint64_t now_ns, struct hr_reason *reason)
 {
     struct hr_cpu_set online;
+    bool has_new_threads = false;
     bool has_workload =
         !now->has[HR_OSNOISE_OPTION_WORKLOAD] || now->numbers[HR_OSNOISE_OPTION_WORKLOAD] != 0;
     bool has_samples = has_workload && !osnoise->lacks_samples;
@@ -205,11 +212,13 @@ static int read_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_setting
         return hr_reason_set(reason, status, "can't read which CPUs are online (%s)",
                              strerror(-status));
     for (size_t i = 0; i < osnoise->cpu_count; i++) {
+        const bool was_offline = osnoise->tracking[i].was_offline;
         read_cpu(osnoise, i);
         update_cpu_state(&osnoise->rows[i], &osnoise->tracking[i],
                          hr_cpu_set_has(&online, osnoise->rows[i].cpu), now_ns, silent_after_ns);
+        has_new_threads = has_new_threads || (was_offline && !osnoise->tracking[i].was_offline);
     }
-    return 0;
+    return has_new_threads ? hr_osnoise_set_rank(osnoise, reason) : 0;
 }
 
 /* --- Sources -------------------------------------------------------------- */
@@ -279,7 +288,7 @@ static int read_all(struct hr_osnoise *osnoise, const struct hr_osnoise_settings
 
     if (status < 0)
         return status;
-    set_warning(&got.warning, hazards);
+    set_warning(osnoise, &got.warning, hazards);
     read_sources(osnoise, &got);
     read_single_noises(osnoise, &got);
     got.elapsed_ns = now_ns - osnoise->read_ns;

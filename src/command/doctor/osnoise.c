@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/osnoise_state.h"
+#include "headroom/capability.h"
 #include "headroom/osnoise.h"
 
 static const struct advice tracefs_advice[] = {
@@ -82,7 +83,11 @@ static void check_mode(const struct hr_root *root, enum hr_osnoise_mode mode,
     struct hr_reason reason = {0};
     int status = hr_osnoise_probe(root, mode, &reason);
 
-    if (status == 0)
+    if (status == 0 && mode <= HR_OSNOISE_HARDWARE && !hr_capability_is_held(HR_CAP_SYS_NICE))
+        findings_add(findings, FINDING_LACKS, features[mode],
+                     "no permission to give the workload a priority",
+                     "add CAP_SYS_NICE, or take Priority \"o:0\"");
+    else if (status == 0)
         findings_add(findings, FINDING_WORKS, features[mode], NULL, NULL);
     else if (status == -EBUSY || status == -EAGAIN)
         /* Busy, or no run to attach to: that doesn't depend on the machine. Where the plugin runs,

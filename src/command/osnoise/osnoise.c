@@ -50,6 +50,8 @@ static void print_help(void)
           "  --runtime SECONDS      how much of each period is measured (default: 0.01)\n"
           "  --threshold SECONDS    gaps of at least this are noise (default: 0.000001)\n"
           "  --max-duty PERCENT     refuse to take more of a CPU than this (default: 10)\n"
+          "  --priority RANK        of that thread: idle (default), or as rtla's -P has\n"
+          "                         it: o:NICE, r:PRIORITY, f:PRIORITY\n"
           "  --seconds N            end after that time\n"
           "\n"
           "Output:\n"
@@ -131,6 +133,16 @@ static int parse_duty(const char *title, struct options *options)
                            optarg);
 }
 
+static int parse_priority(const char *title, struct options *options)
+{
+    if (hr_priority_parse(optarg, &options->request.options.priority) == 0)
+        return COMMAND_DONE;
+    return command_misused(title,
+                           "--priority takes idle, o:NICE (-20 to 19), r:PRIORITY or f:PRIORITY (1 "
+                           "to 99), not '%s'",
+                           optarg);
+}
+
 static int parse_sources(const char *title, struct options *options)
 {
     int sources;
@@ -209,6 +221,7 @@ enum {
     RUNTIME,
     THRESHOLD,
     MAX_DUTY,
+    PRIORITY,
     SECONDS,
     SOURCES,
     MAX_SINGLE,
@@ -225,6 +238,7 @@ static const struct option known_options[] = {
     {"runtime", required_argument, NULL, RUNTIME},
     {"threshold", required_argument, NULL, THRESHOLD},
     {"max-duty", required_argument, NULL, MAX_DUTY},
+    {"priority", required_argument, NULL, PRIORITY},
     {"seconds", required_argument, NULL, SECONDS},
     {"sources", required_argument, NULL, SOURCES},
     {"max-single", required_argument, NULL, MAX_SINGLE},
@@ -253,6 +267,9 @@ static int parse_workload_option(const char *title, int option, struct options *
     case MAX_DUTY:
         options->workload = "--max-duty";
         return parse_duty(title, options);
+    case PRIORITY:
+        options->workload = "--priority";
+        return parse_priority(title, options);
     default: /* getopt_long() has reported the option */
         return COMMAND_MISUSED;
     }

@@ -20,8 +20,9 @@ const char *const harness_plugin = "osnoise";
 
 #define STATE "headroom-osnoise.state"
 
-/* Only the recorded samples come: that is logged after three periods, of a second at least. */
-#define PERIOD   "Period 1000\n"
+/* Only the recorded samples come: that is logged after three periods, of a second at least. There
+ * are no threads, which would get another priority. */
+#define PERIOD   "Period 1000\nPriority \"o:0\"\n"
 #define WORKLOAD "CPUs \"1\"\nThreshold 0.00002\n" PERIOD
 #define RECORDED "6.12-singles"
 #define SETTINGS 8

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * osnoise/rank.h - the rank of the workload's threads before other tasks. The kernel starts them as
+ * ordinary tasks, which take their runtime from what runs there.
+ *
+ * Source: kernel/trace/trace_osnoise.c (the names of threads: "osnoise/3").
+ */
+#ifndef HEADROOM_COLLECTORS_OSNOISE_RANK_H
+#define HEADROOM_COLLECTORS_OSNOISE_RANK_H
+
+#include "headroom/cpu_set.h"
+#include "headroom/priority.h"
+
+struct hr_root;
+
+/**
+ * Gives the threads of some CPUs that rank; those that have it already are left alone. To be called
+ * again when the kernel has started others, as for a CPU that came online.
+ *
+ * @return how many there are; or the first negative errno: -EPERM, which takes CAP_SYS_NICE; or of
+ *         reading /proc.
+ */
+int hr_osnoise_rank_workload(const struct hr_root *root, const struct hr_cpu_set *cpus,
+                             const struct hr_priority *priority);
+
+#endif
