@@ -218,16 +218,28 @@ static int check_reachable(const struct hr_osnoise_plan *plan, const struct hr_c
                          list);
 }
 
+static struct hr_cpu_set find_disturbed_cpus(const struct hr_osnoise_plan *plan)
+{
+    struct hr_cpu_set disturbed = {0};
+
+    for (unsigned cpu = hr_cpu_set_next(&plan->online, 0); cpu < HR_CPU_MAX;
+         cpu = hr_cpu_set_next(&plan->online, cpu + 1))
+        if (is_measured(plan, cpu) || !hr_cpu_set_has(&plan->isolated, cpu))
+            hr_cpu_set_add(&disturbed, cpu);
+    return disturbed;
+}
+
 /* Each CPU resizes its own buffer, in a worker that the kernel waits for unkillably: so CPUs where
  * ordinary threads get no time keep the large one. The file for all CPUs would wait for those, too.
  */
 static int set_buffer_sizes(const struct hr_tracefs *tracefs, const char *name,
                             const struct hr_osnoise_plan *plan, struct hr_reason *reason)
 {
+    const struct hr_cpu_set disturbed = find_disturbed_cpus(plan);
     struct hr_cpu_set reachable;
     char file[64];
 
-    int status = hr_osnoise_find_reachable_cpus(&plan->online, REACHABLE_TIMEOUT_NS, &reachable);
+    int status = hr_osnoise_find_reachable_cpus(&disturbed, REACHABLE_TIMEOUT_NS, &reachable);
     if (status < 0)
         return hr_reason_set(reason, status, "can't run a thread on each CPU (%s)",
                              strerror(-status));

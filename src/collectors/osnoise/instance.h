@@ -28,7 +28,9 @@ enum hr_osnoise_table {
 struct hr_osnoise_plan {
     struct hr_cpu_set cpus; /**< CPUs to record; of others nothing is kept. None: all */
     struct hr_cpu_set online;
-    bool has_workload; /**< this run is going to start the tracer's threads on the CPUs */
+    struct hr_cpu_set isolated; /**< CPUs that keep the large buffer of a new instance, unless they
+                                   are recorded: resizing it would run a thread there */
+    bool has_workload;          /**< this run is going to start the tracer's threads on the CPUs */
     bool by_source, histogram;
     uint64_t period_us;  /**< the interval of samples, which are kept for two seconds; 0: unknown */
     uint64_t runtime_us; /**< how much of it is measured; 0: unknown */

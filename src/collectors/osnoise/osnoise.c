@@ -197,6 +197,17 @@ static void plan_times(const struct hr_osnoise *osnoise, struct hr_osnoise_plan 
     plan->runtime_us = is_known ? now.numbers[HR_OSNOISE_RUNTIME] : 0;
 }
 
+/* A kernel without such CPUs has no file, or no list in it. */
+static void add_cpus(const struct hr_osnoise *osnoise, const char *which, struct hr_cpu_set *cpus)
+{
+    struct hr_cpu_set more = {0};
+
+    if (hr_osnoise_read_cpus(osnoise->root, which, &more) < 0)
+        return;
+    for (size_t i = 0; i < sizeof(cpus->words) / sizeof(cpus->words[0]); i++)
+        cpus->words[i] |= more.words[i];
+}
+
 /* The state file names the instance before it is created: a crash in between leaves one that isn't
  * there, which needs no removal, but none that is unknown. */
 static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
@@ -220,6 +231,8 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
     status = hr_osnoise_read_cpus(osnoise->root, "online", &plan.online);
     if (status < 0)
         return explain_online_error(reason, status);
+    add_cpus(osnoise, "isolated", &plan.isolated);
+    add_cpus(osnoise, "nohz_full", &plan.isolated);
     status = -EEXIST;
     for (int number = 0; number < MAX_NAMES && status == -EEXIST; number++) {
         choose_instance_name(osnoise, number);

@@ -136,6 +136,32 @@ START_TEST(buffers_are_as_large_as_periods_are_short)
 }
 END_TEST
 
+/* Threads on an isolated CPU, or resizing its buffer, would be noise for what runs there. */
+START_TEST(isolated_cpus_that_arent_named_are_left_alone)
+{
+    static const struct {
+        enum hr_osnoise_mode mode;
+        const char *cpus, *tested;
+        bool isolated_is_resized;
+    } rows[] = {
+        {HR_OSNOISE_WORKLOAD, "1,3", "0-1,3", false},
+        {HR_OSNOISE_SOURCES, "3", "0,3", false},
+        {HR_OSNOISE_WORKLOAD, "2", "0,2", true},
+        {HR_OSNOISE_SOURCES, "", "0-3", true},
+    };
+    struct hr_cpu_set expected = {0};
+
+    tree_write(tree, "sys/devices/system/cpu/isolated", "%s", "2-3\n");
+    tree_write(tree, "sys/devices/system/cpu/nohz_full", "%s", _i == 0 ? "(null)\n" : "1\n");
+    begin_mode(rows[_i].mode, rows[_i].cpus);
+    hr_cpu_set_parse(rows[_i].tested, strlen(rows[_i].tested), &expected);
+    ck_assert(hr_cpu_set_equal(&tested_cpus, &expected));
+    ck_assert_str_eq(instance_file("per_cpu/cpu0/buffer_size_kb"), "16\n");
+    ck_assert_str_eq(instance_file("per_cpu/cpu2/buffer_size_kb"),
+                     rows[_i].isolated_is_resized ? "16\n" : "1410\n");
+}
+END_TEST
+
 /* --- Where it reads ---------------------------------------------------------- */
 
 static cpu_set_t own_cpus(void)
@@ -348,6 +374,7 @@ int main(void)
     tcase_add_test(tests, cpus_that_the_machine_lacks_are_offline);
     tcase_add_loop_test(tests, long_lists_of_cpus, 0, 2);
     tcase_add_loop_test(tests, buffers_are_as_large_as_periods_are_short, 0, 2);
+    tcase_add_loop_test(tests, isolated_cpus_that_arent_named_are_left_alone, 0, 4);
     tcase_add_test(tests, reads_on_other_cpus_than_it_measures);
     tcase_add_loop_test(tests, reads_anywhere_if_it_measures_all, 0, 2);
     tcase_add_loop_test(tests, whatever_fails_nothing_is_left, 0, 3);

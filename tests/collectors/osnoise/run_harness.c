@@ -13,6 +13,7 @@ struct hr_root *root;
 struct hr_reason reason;
 struct hr_osnoise *osnoise;
 struct hr_osnoise_reading reading;
+struct hr_cpu_set tested_cpus;
 char state_path[256], instance[64], settings_before[4096];
 
 int __wrap_hr_osnoise_find_reachable_cpus(const struct hr_cpu_set *cpus, uint64_t timeout_ns,
@@ -23,6 +24,7 @@ int __wrap_hr_osnoise_find_reachable_cpus(const struct hr_cpu_set *cpus, uint64_
                                           struct hr_cpu_set *reachable)
 {
     ck_assert_uint_ge(timeout_ns, HR_NS_PER_S);
+    tested_cpus = *cpus;
     *reachable = *cpus;
     return 0;
 }

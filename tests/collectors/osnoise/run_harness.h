@@ -22,6 +22,9 @@ extern struct hr_reason reason;
 extern struct hr_osnoise *osnoise;
 extern struct hr_osnoise_reading reading;
 
+/** The CPUs on which threads were run last, to find whether they can. */
+extern struct hr_cpu_set tested_cpus;
+
 /** The path of the state file, and the trace instance below tracefs, which this process has. */
 extern char state_path[256], instance[64];
 
