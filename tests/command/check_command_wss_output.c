@@ -76,7 +76,8 @@ static const struct {
 
 START_TEST(prints_lines)
 {
-    struct wss_output output = {open_print(), outputs[_i].format, outputs[_i].timestamps};
+    struct wss_output output = {
+        .file = open_print(), .format = outputs[_i].format, .timestamps = outputs[_i].timestamps};
 
     ck_assert_int_eq(wss_output_heading(&output), 0);
     ck_assert_int_eq(wss_output_reading(&output, &known), 0);
@@ -88,7 +89,7 @@ END_TEST
 
 START_TEST(reports_that_the_disk_is_full)
 {
-    struct wss_output output = {fopen("/dev/full", "w"), WSS_COLUMNS, false};
+    struct wss_output output = {.file = fopen("/dev/full", "w"), .format = WSS_COLUMNS};
 
     ck_assert_int_eq(wss_output_heading(&output), -ENOSPC);
     fclose(output.file);
