@@ -200,7 +200,8 @@ static int report_failure(const char *title, int error, const char *socket)
     if (error == -ENODATA)
         snprintf(text, sizeof(text),
                  "collectd has no values of the headroom plugin yet: is `LoadPlugin headroom' in "
-                 "its collectd.conf? The first values take an interval or two");
+                 "its collectd.conf, as in the sample headroom.conf? The first values take an "
+                 "interval or two");
     else
         client_explain(error, socket, text, sizeof(text));
     fprintf(stderr, "%s: %s\n", title, text);
