@@ -114,12 +114,13 @@ static void print_silent(const struct hr_cpu_set *cpus, bool is_attached, char *
     if (hr_cpu_set_count(cpus) == 0)
         return;
     print_cpus(cpus, list, sizeof(list));
-    snprintf(buffer, size,
-             "no samples come from %s: check %s, and whether real-time tasks leave no time to the "
-             "thread osnoise/N there",
-             list,
-             is_attached ? "whether the other program still measures there"
-                         : "dmesg for \"could not start sampling thread\"");
+    snprintf(
+        buffer, size,
+        "no samples come from %s: check %s, and whether other tasks leave no time to the thread "
+        "osnoise/N there",
+        list,
+        is_attached ? "whether the other program still measures there"
+                    : "dmesg for \"could not start sampling thread\"");
 }
 
 static bool has_absent(const struct hr_osnoise_reading *reading)

@@ -105,8 +105,10 @@ int hr_osnoise_guard_start(const struct hr_tracefs *tracefs, const char *instanc
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
         return -errno;
     pid_t pid = fork_without_signals();
-    if (pid == 0)
+    if (pid == 0) {
+        close(fds[1]); /* also where close_range(2) isn't permitted */
         wait_for_end(fds[0], tracefs->fd, path);
+    }
     int error = errno;
     close(fds[0]);
     if (pid < 0) {

@@ -402,8 +402,7 @@ static int add_count_triggers(const struct hr_tracefs *tracefs, const char *name
 /* The inode number of the first PID namespace (PROC_PID_INIT_INO). */
 #define FIRST_PIDS 0xEFFFFFFCU
 
-/* In another namespace getpid() isn't the PID that events have. */
-static bool is_in_first_pid_namespace(void)
+bool hr_osnoise_has_pids_of_kernel(void)
 {
     struct stat pids;
 
@@ -417,7 +416,7 @@ bool hr_osnoise_instance_workload_sleeps(const struct hr_tracefs *tracefs)
 
 bool hr_osnoise_instance_stops_on_exit(const struct hr_tracefs *tracefs)
 {
-    return hr_osnoise_instance_workload_sleeps(tracefs) && is_in_first_pid_namespace() &&
+    return hr_osnoise_instance_workload_sleeps(tracefs) && hr_osnoise_has_pids_of_kernel() &&
            faccessat(tracefs->fd, "events/" EXIT_EVENT "/trigger", F_OK, AT_EACCESS) == 0;
 }
 
@@ -428,7 +427,7 @@ static void stop_on_process_exit(const struct hr_tracefs *tracefs, const char *n
 {
     char path[NAME_SIZE], text[64];
 
-    if (!is_in_first_pid_namespace())
+    if (!hr_osnoise_has_pids_of_kernel())
         return;
     print_file_path(path, name, "events/" EXIT_EVENT "/trigger");
     snprintf(text, sizeof(text), "traceoff if pid == %d", (int)getpid());
@@ -477,22 +476,33 @@ int hr_osnoise_instance_start(const struct hr_tracefs *tracefs, const char *name
     return write_file(tracefs, name, "current_tracer", "osnoise");
 }
 
-int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char *name,
-                                   bool has_tracer)
+int hr_osnoise_instance_has_tracer(const struct hr_tracefs *tracefs, const char *name)
 {
     char path[NAME_SIZE], tracer[64];
-    uint64_t on = 0;
 
     print_file_path(path, name, "current_tracer");
     int status = hr_tracefs_read(tracefs, path, tracer, sizeof(tracer), NULL);
-    if (status == 0) {
-        print_file_path(path, name, "tracing_on");
-        status = hr_tracefs_read_number(tracefs, path, &on);
-    }
     /* An instance that is being removed still has its files for a moment. */
     if (status < 0)
         return status == -ENODEV ? -ENOENT : status;
-    return on == 1 && (!has_tracer || strcmp(tracer, "osnoise\n") == 0);
+    return strcmp(tracer, "osnoise\n") == 0;
+}
+
+int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char *name,
+                                   bool has_tracer)
+{
+    char path[NAME_SIZE];
+    uint64_t on = 0;
+
+    int status = hr_osnoise_instance_has_tracer(tracefs, name);
+    if (status < 0)
+        return status;
+    const bool is_set = status == 1;
+    print_file_path(path, name, "tracing_on");
+    status = hr_tracefs_read_number(tracefs, path, &on);
+    if (status < 0)
+        return status == -ENODEV ? -ENOENT : status;
+    return on == 1 && (!has_tracer || is_set);
 }
 
 int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *name)

@@ -62,12 +62,20 @@ struct hr_osnoise_plan {
 int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
                              const struct hr_osnoise_plan *plan, struct hr_reason *reason);
 
+/** Whether PIDs are those of the kernel's events, and of /proc of the host: in another PID
+ * namespace than the first they aren't. */
+bool hr_osnoise_has_pids_of_kernel(void);
+
 /** Whether the workload sleeps when no instance with the tracer records: since Linux 6.5, which is
  * recognized by osnoise/per_cpu (with CONFIG_TIMERLAT_TRACER). */
 bool hr_osnoise_instance_workload_sleeps(const struct hr_tracefs *tracefs);
 
 /** Whether the exit of this process stops the workload of an instance that it made. */
 bool hr_osnoise_instance_stops_on_exit(const struct hr_tracefs *tracefs);
+
+/** Whether an instance has the tracer set. @return 1; 0; or a negative errno: -ENOENT: there is no
+ * such instance. */
+int hr_osnoise_instance_has_tracer(const struct hr_tracefs *tracefs, const char *name);
 
 /** Starts the tracer in an instance. @return 0; -EBUSY: timerlat runs; … */
 int hr_osnoise_instance_start(const struct hr_tracefs *tracefs, const char *name);

@@ -289,7 +289,9 @@ int hr_osnoise_set_rank(struct hr_osnoise *osnoise, struct hr_reason *reason)
     if ((options->mode != HR_OSNOISE_WORKLOAD && options->mode != HR_OSNOISE_HARDWARE) ||
         has_default_rank(options))
         return 0;
-    int found = hr_osnoise_rank_workload(osnoise->root, &osnoise->cpus, &options->priority);
+    int found = hr_osnoise_has_pids_of_kernel()
+                    ? hr_osnoise_rank_workload(osnoise->root, &osnoise->cpus, &options->priority)
+                    : 0;
     if (found == -EPERM || found == -EACCES)
         return hr_reason_set(reason, found,
                              "no permission to give the workload the priority %s: %s, or take the "
@@ -393,8 +395,8 @@ static int end_run(struct hr_osnoise *osnoise, struct hr_reason *reason)
     if (osnoise->tracefs.fd < 0)
         status = hr_tracefs_open(osnoise->root, &osnoise->tracefs, reason);
     if (status == 0 && osnoise->needs_restore)
-        status =
-            hr_osnoise_restore(&osnoise->tracefs, &osnoise->state, osnoise->state_path, reason);
+        status = hr_osnoise_restore(osnoise->root, &osnoise->tracefs, &osnoise->state,
+                                    osnoise->state_path, reason);
     if (status == 0)
         osnoise->needs_restore = false;
     hr_osnoise_guard_end(&osnoise->guard); /* the tracer is stopped, or else it can't be */
@@ -430,7 +432,8 @@ static int prepare_run(struct hr_osnoise *osnoise, struct hr_reason *reason)
     int status = hr_osnoise_probe_kernel(&osnoise->tracefs, mode, reason);
 
     if (status == 0)
-        status = hr_osnoise_recover_in(&osnoise->tracefs, osnoise->state_path, reason);
+        status =
+            hr_osnoise_recover_in(osnoise->root, &osnoise->tracefs, osnoise->state_path, reason);
     if (status == 0)
         status = hr_osnoise_probe_users(&osnoise->tracefs, mode, NULL, reason);
     if (status == 0)

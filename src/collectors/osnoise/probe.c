@@ -59,11 +59,11 @@ static int check_features(const struct hr_tracefs *tracefs, enum hr_osnoise_mode
         return hr_reason_set(reason, -EOPNOTSUPP,
                              "this kernel can't look for noise with interrupts off: it needs Linux "
                              "6.2 or later");
-    if (mode == HR_OSNOISE_HARDWARE && !hr_osnoise_instance_workload_sleeps(tracefs))
+    if (mode == HR_OSNOISE_HARDWARE && !hr_osnoise_instance_stops_on_exit(tracefs))
         return hr_reason_set(reason, -EOPNOTSUPP,
-                             "on this kernel interrupts would stay off if headroom were killed: it "
-                             "needs Linux 6.5 or later with CONFIG_TIMERLAT_TRACER=y, or use the "
-                             "osnoise mode");
+                             "here interrupts would stay off if headroom were killed: it needs "
+                             "Linux 6.5 or later with CONFIG_TIMERLAT_TRACER=y, in a container the "
+                             "host's PIDs, too; or use the osnoise mode");
     if (mode == HR_OSNOISE_SOURCES && !file_exists(tracefs, "events/osnoise/irq_noise/hist"))
         return hr_reason_set(reason, -EOPNOTSUPP,
                              "this kernel can't count events by their source: it needs "

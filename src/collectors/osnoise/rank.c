@@ -46,9 +46,11 @@ static bool is_worker(const struct hr_process_stat *stat, const struct hr_cpu_se
            rest.length == 0 && cpu < HR_CPU_MAX && hr_cpu_set_has(cpus, (unsigned)cpu);
 }
 
+enum choice { ALL, IDLE_ONES };
+
 /* @return 1, 0, or a negative errno. */
 static int rank_task(const struct hr_root *root, pid_t task, const struct hr_cpu_set *cpus,
-                     const struct hr_priority *priority)
+                     enum choice choice, const struct hr_priority *priority)
 {
     struct hr_process_stat stat;
     char path[32];
@@ -58,6 +60,8 @@ static int rank_task(const struct hr_root *root, pid_t task, const struct hr_cpu
         return 0; /* it has ended */
     if (!is_worker(&stat, cpus))
         return 0;
+    if (choice == IDLE_ONES && sched_getscheduler(task) != SCHED_IDLE)
+        return 1;
     int status = set_rank(task, priority);
     if (status == -ESRCH)
         return 0;
@@ -65,8 +69,8 @@ static int rank_task(const struct hr_root *root, pid_t task, const struct hr_cpu
 }
 
 /* The newest tasks come first, as the threads were just started. */
-int hr_osnoise_rank_workload(const struct hr_root *root, const struct hr_cpu_set *cpus,
-                             const struct hr_priority *priority)
+static int rank_chosen(const struct hr_root *root, const struct hr_cpu_set *cpus,
+                       enum choice choice, const struct hr_priority *priority)
 {
     const int wanted = (int)hr_cpu_set_count(cpus);
     struct hr_task_list tasks = {0};
@@ -74,9 +78,22 @@ int hr_osnoise_rank_workload(const struct hr_root *root, const struct hr_cpu_set
 
     int status = hr_task_list_read_system(root, &tasks);
     for (size_t i = tasks.count; status >= 0 && found < wanted && i-- > 0;) {
-        status = rank_task(root, tasks.ids[i], cpus, priority);
+        status = rank_task(root, tasks.ids[i], cpus, choice, priority);
         found += status > 0;
     }
     hr_task_list_free(&tasks);
     return status < 0 ? status : found;
+}
+
+int hr_osnoise_rank_workload(const struct hr_root *root, const struct hr_cpu_set *cpus,
+                             const struct hr_priority *priority)
+{
+    return rank_chosen(root, cpus, ALL, priority);
+}
+
+void hr_osnoise_let_workload_end(const struct hr_root *root, const struct hr_cpu_set *cpus)
+{
+    static const struct hr_priority ordinary = {HR_POLICY_OTHER, 0};
+
+    rank_chosen(root, cpus, IDLE_ONES, &ordinary);
 }

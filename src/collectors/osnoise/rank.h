@@ -23,4 +23,11 @@ struct hr_root;
 int hr_osnoise_rank_workload(const struct hr_root *root, const struct hr_cpu_set *cpus,
                              const struct hr_priority *priority);
 
+/**
+ * Makes those threads of some CPUs ordinary tasks again that run only if nothing else does. To be
+ * called before they are stopped: the kernel waits for the end of each with its lock of tracers
+ * held, and that of CPUs' coming and going, which a busy CPU could delay by seconds or more.
+ */
+void hr_osnoise_let_workload_end(const struct hr_root *root, const struct hr_cpu_set *cpus);
+
 #endif

@@ -111,10 +111,12 @@ static void set_warning(const struct hr_osnoise *osnoise, struct hr_reason *warn
             "PANIC_ON_STOP of the osnoise tracer is set: with a stop_tracing value, noise would "
             "panic the machine; write NO_PANIC_ON_STOP to osnoise/options unless it is needed");
     else if (osnoise->is_unranked)
-        hr_reason_set(warning, WARNED_RANK,
-                      "the workload's threads can't be seen, as in a container with PIDs of its "
-                      "own, so they keep the priority o:0 and take their runtime from other tasks: "
-                      "let the container have the host's PIDs, or take that priority");
+        hr_reason_set(
+            warning, WARNED_RANK,
+            "the workload's threads can't be seen, so they keep the priority o:0 and take "
+            "their runtime from other tasks: in a container let it have the host's PIDs, "
+            "else let this user see all processes (hidepid, ProtectProc), or take that "
+            "priority");
 }
 
 /* --- CPUs ----------------------------------------------------------------- */

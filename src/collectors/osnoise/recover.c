@@ -8,6 +8,7 @@
 #include "base/reason.h"
 #include "headroom/osnoise.h"
 #include "osnoise/instance.h"
+#include "osnoise/rank.h"
 #include "osnoise/users.h"
 
 /* --- Restoring ------------------------------------------------------------ */
@@ -103,9 +104,14 @@ static int restore_settings(const struct hr_tracefs *tracefs, const struct hr_os
     return status < 0 ? explain_restore_error(reason, status) : 0;
 }
 
-int hr_osnoise_restore(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state,
-                       const char *state_path, struct hr_reason *reason)
+int hr_osnoise_restore(const struct hr_root *root, const struct hr_tracefs *tracefs,
+                       const struct hr_osnoise_state *state, const char *state_path,
+                       struct hr_reason *reason)
 {
+    /* In attach they are another program's. */
+    if (hr_osnoise_has_pids_of_kernel() &&
+        hr_osnoise_instance_has_tracer(tracefs, state->instance) == 1)
+        hr_osnoise_let_workload_end(root, &state->ours.cpus);
     int status = remove_instance(tracefs, state->instance, reason);
     int restored = restore_disruptive(tracefs, state); /* even if the instance stays */
 
@@ -144,8 +150,8 @@ static int read_state(const char *path, struct hr_osnoise_state *state, struct h
                          strerror(-status));
 }
 
-int hr_osnoise_recover_in(const struct hr_tracefs *tracefs, const char *state_path,
-                          struct hr_reason *reason)
+int hr_osnoise_recover_in(const struct hr_root *root, const struct hr_tracefs *tracefs,
+                          const char *state_path, struct hr_reason *reason)
 {
     struct hr_osnoise_state state;
     int status = read_state(state_path, &state, reason);
@@ -167,7 +173,7 @@ int hr_osnoise_recover_in(const struct hr_tracefs *tracefs, const char *state_pa
     case HR_OSNOISE_OWNER_DEAD:
         break;
     }
-    return hr_osnoise_restore(tracefs, &state, state_path, reason);
+    return hr_osnoise_restore(root, tracefs, &state, state_path, reason);
 }
 
 int hr_osnoise_recover(const struct hr_root *root, const char *state_path, struct hr_reason *reason)
@@ -182,7 +188,7 @@ int hr_osnoise_recover(const struct hr_root *root, const char *state_path, struc
     status = hr_tracefs_open(root, &tracefs, reason);
     if (status < 0)
         return status;
-    status = hr_osnoise_recover_in(&tracefs, state_path, reason);
+    status = hr_osnoise_recover_in(root, &tracefs, state_path, reason);
     hr_tracefs_close(&tracefs);
     return status;
 }

@@ -5,6 +5,7 @@
 #define HEADROOM_COLLECTORS_OSNOISE_RECOVER_H
 
 #include "headroom/reason.h"
+#include "headroom/root.h"
 #include "osnoise/state.h"
 #include "osnoise/tracefs.h"
 
@@ -19,11 +20,12 @@
  * @return 0; -EBUSY: another program reads the instance, or has joined: the state file stays; or
  *         another negative errno. With the reason.
  */
-int hr_osnoise_restore(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state,
-                       const char *state_path, struct hr_reason *reason);
+int hr_osnoise_restore(const struct hr_root *root, const struct hr_tracefs *tracefs,
+                       const struct hr_osnoise_state *state, const char *state_path,
+                       struct hr_reason *reason);
 
 /** hr_osnoise_recover() with tracefs open. */
-int hr_osnoise_recover_in(const struct hr_tracefs *tracefs, const char *state_path,
-                          struct hr_reason *reason);
+int hr_osnoise_recover_in(const struct hr_root *root, const struct hr_tracefs *tracefs,
+                          const char *state_path, struct hr_reason *reason);
 
 #endif

@@ -386,6 +386,8 @@ static int read_osnoise(struct usage *usage, const struct config_item *block)
             mode = i;
     memset(usage->osnoise.modes, 0, sizeof(usage->osnoise.modes));
     usage->osnoise.modes[mode] = true;
+    item = config_find(block, "Priority");
+    usage->osnoise.keeps_priority = item != NULL && is_word(config_text(item), "o:0");
     usage->osnoise.sources = (size_t)config_number(config_find(block, "Sources"), 0);
     return 0;
 }

@@ -77,13 +77,14 @@ static const char *const features[HR_OSNOISE_MODE_COUNT] = {
     [HR_OSNOISE_ATTACH] = "attach mode, reading along with another's run",
 };
 
-static void check_mode(const struct hr_root *root, enum hr_osnoise_mode mode,
+static void check_mode(const struct hr_root *root, enum hr_osnoise_mode mode, bool keeps_priority,
                        struct findings *findings)
 {
     struct hr_reason reason = {0};
     int status = hr_osnoise_probe(root, mode, &reason);
 
-    if (status == 0 && mode <= HR_OSNOISE_HARDWARE && !hr_capability_is_held(HR_CAP_SYS_NICE))
+    if (status == 0 && mode <= HR_OSNOISE_HARDWARE && !keeps_priority &&
+        !hr_capability_is_held(HR_CAP_SYS_NICE))
         findings_add(findings, FINDING_LACKS, features[mode],
                      "no permission to give the workload a priority",
                      "add CAP_SYS_NICE, or take Priority \"o:0\"");
@@ -193,7 +194,7 @@ void doctor_check_osnoise(const struct hr_root *root, const struct usage *usage,
     for (int mode = 0; mode < HR_OSNOISE_MODE_COUNT; mode++) {
         findings_use(findings, usage->osnoise.modes[mode]);
         if (has_tracer)
-            check_mode(root, mode, findings);
+            check_mode(root, mode, usage->osnoise.keeps_priority, findings);
         else
             findings_add(findings, FINDING_UNTRIED, features[mode], "the tracer can't be found",
                          NULL);

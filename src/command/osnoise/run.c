@@ -336,6 +336,20 @@ static bool has_lost_records(const struct osnoise_totals *totals)
     return false;
 }
 
+/* @return a CPU that no sample came from; NULL: there is none, or it isn't known. */
+static const struct osnoise_cpu_total *find_unmeasured(const struct run *run)
+{
+    const struct osnoise_totals *totals = &run->totals;
+
+    if (run->request->options.mode == HR_OSNOISE_SOURCES || totals->lacks_samples ||
+        waiting_signal() != 0)
+        return NULL;
+    for (size_t i = 0; i < totals->cpu_count; i++)
+        if (totals->cpus[i].sums.sample_count == 0)
+            return &totals->cpus[i];
+    return NULL;
+}
+
 /* That there was none above the limit is no success where there may have been one. */
 static int check_single_noises(const struct run *run)
 {
@@ -343,6 +357,15 @@ static int check_single_noises(const struct run *run)
         return COMMAND_DONE;
     if (run->totals.single_noise_total > 0)
         return COMMAND_EXCEEDED;
+    const struct osnoise_cpu_total *unmeasured = find_unmeasured(run);
+    if (unmeasured != NULL) {
+        print_error(run,
+                    "it isn't known whether there was a noise above the limit on CPU %u, as it "
+                    "wasn't measured: is it offline, or do other tasks leave no time to the thread "
+                    "osnoise/%u? Then measure for longer, or with another --priority",
+                    unmeasured->sums.cpu, unmeasured->sums.cpu);
+        return COMMAND_FAILED;
+    }
     if (!has_lost_records(&run->totals))
         return COMMAND_DONE;
     print_error(run, "it isn't known whether there was a noise above the limit, as records were "

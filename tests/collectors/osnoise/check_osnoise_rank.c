@@ -122,6 +122,28 @@ START_TEST(threads_get_the_rank)
 }
 END_TEST
 
+static void expect_at_end(int policy, const char *expected)
+{
+    begin(&(struct hr_priority){HR_POLICY_OTHER, 0});
+    policy_before = policy;
+    calls[0] = '\0';
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    ck_assert_str_eq(calls, expected);
+}
+
+/* While they are, everything waits that wants the lock of tracers. */
+START_TEST(idle_threads_are_ordinary_ones_when_they_are_stopped)
+{
+    expect_at_end(SCHED_IDLE, "scheduler 42 0 0\nscheduler 41 0 0\n");
+}
+END_TEST
+
+START_TEST(no_other_threads_are_changed_when_they_are_stopped)
+{
+    expect_at_end(SCHED_FIFO, "");
+}
+END_TEST
+
 START_TEST(without_permission_nothing_begins)
 {
     struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "1");
@@ -197,6 +219,8 @@ int main(void)
 
     tcase_add_checked_fixture(tests, set_up, NULL);
     tcase_add_loop_test(tests, threads_get_the_rank, 0, sizeof(rows) / sizeof(rows[0]));
+    tcase_add_test(tests, idle_threads_are_ordinary_ones_when_they_are_stopped);
+    tcase_add_test(tests, no_other_threads_are_changed_when_they_are_stopped);
     tcase_add_test(tests, without_permission_nothing_begins);
     tcase_add_test(tests, a_thread_that_has_ended_is_no_error);
     tcase_add_loop_test(tests, threads_that_cant_be_seen, 0, 2);

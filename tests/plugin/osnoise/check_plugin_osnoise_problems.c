@@ -112,7 +112,7 @@ START_TEST(lists_cpus_without_samples)
         read_cpus(cpus, COUNT(cpus));
     assert_said("warning: osnoise: CPUs 3-4 are offline: no values until they are online again; no "
                 "samples come from CPUs 2,6: check dmesg for \"could not start sampling thread\", "
-                "and whether real-time tasks leave no time to the thread osnoise/N there.");
+                "and whether other tasks leave no time to the thread osnoise/N there.");
     for (unsigned i = 0; i < COUNT(cpus); i++)
         cpus[i].state = HR_OSNOISE_CPU_FINE;
     for (int i = 0; i < 3; i++)
@@ -130,7 +130,7 @@ START_TEST(does_not_send_to_dmesg_for_what_another_measures)
     read_cpus(cpus, COUNT(cpus));
     assert_said(
         "warning: osnoise: no samples come from CPU 2: check whether the other program still "
-        "measures there, and whether real-time tasks leave no time to the thread osnoise/N there.");
+        "measures there, and whether other tasks leave no time to the thread osnoise/N there.");
 }
 END_TEST
 
