@@ -401,7 +401,7 @@ int wss_run(const struct wss_request *request)
     struct run run = {
         .request = request,
         .plan = request->plan,
-        .output = {stdout, request->format, request->timestamps},
+        .output = {.file = stdout, .format = request->format, .timestamps = request->timestamps},
     };
     waiting_hold_signals();
     int status = open_all(&run);

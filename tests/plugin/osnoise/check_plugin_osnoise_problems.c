@@ -210,7 +210,8 @@ END_TEST
 
 START_TEST(hands_on_warnings)
 {
-    struct hr_osnoise_reading reading = {.warning = {-EEXIST, "stop_tracing_us is 100: set it 0"}};
+    struct hr_osnoise_reading reading = {
+        .warning = {.error = -EEXIST, .text = "stop_tracing_us is 100: set it 0"}};
 
     osnoise_problems_log_reading(&problems, &reading);
     osnoise_problems_log_reading(&problems, &reading);
