@@ -48,7 +48,8 @@ int dispatcher_open(const char *plugin, size_t per_second, struct dispatcher **d
  */
 bool dispatcher_stop(struct dispatcher *dispatcher);
 
-/** Stops, if it hasn't been, and frees the dispatcher. NULL is allowed. */
+/** Stops, if it hasn't been, and frees the dispatcher, unless a handler hangs, which keeps it. NULL
+ * is allowed. */
 void dispatcher_close(struct dispatcher *dispatcher);
 
 /**

@@ -88,8 +88,7 @@ void alert_close(struct alert *alert)
 {
     if (alert == NULL)
         return;
-    if (dispatcher_stop(alert->dispatcher))
-        dispatcher_close(alert->dispatcher);
+    dispatcher_close(alert->dispatcher);
     free(alert);
 }
 

@@ -275,8 +275,7 @@ void kills_close(struct kills *kills)
     if (kills == NULL)
         return;
     thread_stop(&kills->thread);
-    if (dispatcher_stop(kills->dispatcher))
-        dispatcher_close(kills->dispatcher);
+    dispatcher_close(kills->dispatcher);
     while ((first = STAILQ_FIRST(&kills->waiting)) != NULL) {
         STAILQ_REMOVE_HEAD(&kills->waiting, entry);
         plugin_notification_meta_free(first->notice.meta);

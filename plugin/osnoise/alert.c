@@ -53,8 +53,7 @@ void osnoise_alert_close(struct osnoise_alert *alert)
 {
     if (alert == NULL)
         return;
-    if (dispatcher_stop(alert->dispatcher))
-        dispatcher_close(alert->dispatcher);
+    dispatcher_close(alert->dispatcher);
     free(alert->alarms);
     free(alert);
 }
