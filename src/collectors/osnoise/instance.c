@@ -328,7 +328,7 @@ static int record_samples(const struct hr_tracefs *tracefs, const char *name,
 
 bool hr_osnoise_instance_has_sample_event(const struct hr_tracefs *tracefs)
 {
-    return faccessat(tracefs->fd, "events/osnoise/" SAMPLE_EVENT "/enable", F_OK, AT_EACCESS) == 0;
+    return hr_tracefs_exists(tracefs, "events/osnoise/" SAMPLE_EVENT "/enable");
 }
 
 /* --- Counting ------------------------------------------------------------- */
@@ -411,13 +411,13 @@ bool hr_osnoise_has_pids_of_kernel(void)
 
 bool hr_osnoise_instance_workload_sleeps(const struct hr_tracefs *tracefs)
 {
-    return faccessat(tracefs->fd, "osnoise/per_cpu", F_OK, AT_EACCESS) == 0;
+    return hr_tracefs_exists(tracefs, "osnoise/per_cpu");
 }
 
 bool hr_osnoise_instance_stops_on_exit(const struct hr_tracefs *tracefs)
 {
     return hr_osnoise_instance_workload_sleeps(tracefs) && hr_osnoise_has_pids_of_kernel() &&
-           faccessat(tracefs->fd, "events/" EXIT_EVENT "/trigger", F_OK, AT_EACCESS) == 0;
+           hr_tracefs_exists(tracefs, "events/" EXIT_EVENT "/trigger");
 }
 
 /* Once this process has exited, for whatever reason, the instance stops recording; and while no

@@ -156,7 +156,7 @@ static bool name_is_taken(const struct hr_tracefs *tracefs, const char *name)
     char path[sizeof("instances/") + HR_OSNOISE_INSTANCE];
 
     snprintf(path, sizeof(path), "instances/%s", name);
-    return faccessat(tracefs->fd, path, F_OK, AT_EACCESS) == 0;
+    return hr_tracefs_exists(tracefs, path);
 }
 
 static void choose_instance_name(struct hr_osnoise *osnoise, int number)
@@ -182,21 +182,6 @@ static int write_state_file(struct hr_osnoise *osnoise, struct hr_reason *reason
     return 0;
 }
 
-/* The interval of samples, and how much of it is measured; in ATTACH as the other program has set
- * it. */
-static void plan_times(const struct hr_osnoise *osnoise, struct hr_osnoise_plan *plan)
-{
-    struct hr_osnoise_settings now = {0};
-
-    plan->period_us = osnoise->options.period_us;
-    plan->runtime_us = osnoise->options.runtime_us;
-    if (osnoise->options.mode != HR_OSNOISE_ATTACH)
-        return;
-    const bool is_known = hr_osnoise_settings_read(&osnoise->tracefs, &now, NULL) == 0;
-    plan->period_us = is_known ? now.numbers[HR_OSNOISE_PERIOD] : 0;
-    plan->runtime_us = is_known ? now.numbers[HR_OSNOISE_RUNTIME] : 0;
-}
-
 /* A kernel without such CPUs has no file, or no list in it. */
 static void add_cpus(const struct hr_osnoise *osnoise, const char *which, struct hr_cpu_set *cpus)
 {
@@ -213,6 +198,8 @@ static void add_cpus(const struct hr_osnoise *osnoise, const char *which, struct
 static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     const enum hr_osnoise_mode mode = osnoise->options.mode;
+    /* In ATTACH as the other program has set them. */
+    const uint64_t *const set = mode == HR_OSNOISE_ATTACH ? osnoise->seen.numbers : NULL;
     struct hr_osnoise_plan plan = {
         .cpus = possible_cpus(osnoise),
         .has_workload = mode == HR_OSNOISE_WORKLOAD || mode == HR_OSNOISE_HARDWARE,
@@ -221,8 +208,9 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
         .samples_by_event = mode == HR_OSNOISE_ATTACH && !osnoise->lacks_samples,
         .max_single_ns = osnoise->options.max_single_ns,
         .buffer_bytes = osnoise->options.buffer_bytes,
+        .period_us = set != NULL ? set[HR_OSNOISE_PERIOD] : osnoise->options.period_us,
+        .runtime_us = set != NULL ? set[HR_OSNOISE_RUNTIME] : osnoise->options.runtime_us,
     };
-    plan_times(osnoise, &plan);
     int status = hr_osnoise_state_sign(&osnoise->state);
 
     if (status < 0)

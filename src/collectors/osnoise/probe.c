@@ -38,11 +38,6 @@ static int check_tracer(const struct hr_tracefs *tracefs, struct hr_reason *reas
     return 0;
 }
 
-static bool file_exists(const struct hr_tracefs *tracefs, const char *name)
-{
-    return faccessat(tracefs->fd, name, F_OK, AT_EACCESS) == 0;
-}
-
 static int check_features(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mode,
                           struct hr_reason *reason)
 {
@@ -64,7 +59,7 @@ static int check_features(const struct hr_tracefs *tracefs, enum hr_osnoise_mode
                              "here interrupts would stay off if headroom were killed: it needs "
                              "Linux 6.5 or later with CONFIG_TIMERLAT_TRACER=y, in a container the "
                              "host's PIDs, too; or use the osnoise mode");
-    if (mode == HR_OSNOISE_SOURCES && !file_exists(tracefs, "events/osnoise/irq_noise/hist"))
+    if (mode == HR_OSNOISE_SOURCES && !hr_tracefs_exists(tracefs, "events/osnoise/irq_noise/hist"))
         return hr_reason_set(reason, -EOPNOTSUPP,
                              "this kernel can't count events by their source: it needs "
                              "CONFIG_HIST_TRIGGERS=y");

@@ -120,6 +120,11 @@ static int read_all(int fd, char *buffer, size_t size, size_t *length)
     return 0;
 }
 
+bool hr_tracefs_exists(const struct hr_tracefs *tracefs, const char *name)
+{
+    return faccessat(tracefs->fd, name, F_OK, AT_EACCESS) == 0;
+}
+
 int hr_tracefs_read(const struct hr_tracefs *tracefs, const char *name, char *buffer, size_t size,
                     size_t *length)
 {

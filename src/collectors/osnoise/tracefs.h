@@ -7,6 +7,7 @@
 #ifndef HEADROOM_COLLECTORS_OSNOISE_TRACEFS_H
 #define HEADROOM_COLLECTORS_OSNOISE_TRACEFS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,9 @@ void hr_tracefs_close(struct hr_tracefs *tracefs);
 
 /** A path of the directory for calls that need one; valid while it is open. */
 void hr_tracefs_path(const struct hr_tracefs *tracefs, char path[HR_TRACEFS_PATH]);
+
+/** Whether there is a file, or a directory. @param name  its path below the directory. */
+bool hr_tracefs_exists(const struct hr_tracefs *tracefs, const char *name);
 
 /**
  * Reads a whole file, with one read(2) if the kernel allows.
