@@ -158,25 +158,6 @@ static int compare_method(struct comparison *comparison, enum hr_wss_method meth
 
 /* --- All ------------------------------------------------------------------------------- */
 
-static int open_all(struct comparison *comparison)
-{
-    const struct wss_request *request = comparison->request;
-    char names[512];
-    int status = hr_root_open(request->root, &comparison->root);
-
-    if (status != 0) {
-        fprintf(stderr, "%s: can't use %s as root directory: %s\n", request->title, request->root,
-                strerror(-status));
-        return COMMAND_FAILED;
-    }
-    comparison->measured = request->target;
-    if (wss_target_resolve(comparison->root, &comparison->measured, &comparison->cgroups) == 0)
-        return COMMAND_DONE;
-    group_describe_several(comparison->measured.cgroup, &comparison->cgroups, names, sizeof(names));
-    fprintf(stderr, "%s: %s\n", request->title, names);
-    return COMMAND_FAILED;
-}
-
 static int print_heading(struct comparison *comparison)
 {
     char target[WSS_TARGET_NAME_SIZE];
@@ -228,10 +209,12 @@ int wss_compare(const struct wss_request *request)
     struct comparison comparison = {
         .request = request,
         .output = {.file = stdout, .format = request->format, .scans = true},
+        .measured = request->target,
     };
 
     waiting_hold_signals();
-    int status = open_all(&comparison);
+    int status = wss_target_open(request->title, request->root, &comparison.measured,
+                                 &comparison.root, &comparison.cgroups);
     if (status == COMMAND_DONE)
         status = compare_methods(&comparison);
     hr_process_list_free(&comparison.processes);

@@ -336,18 +336,6 @@ static int draw_chart(struct run *run)
 
 /* --- The run -------------------------------------------------------------- */
 
-static int find_cgroup(struct run *run)
-{
-    char names[512];
-
-    run->measured = run->request->target;
-    if (wss_target_resolve(run->root, &run->measured, &run->cgroups) == 0)
-        return COMMAND_DONE;
-    group_describe_several(run->measured.cgroup, &run->cgroups, names, sizeof(names));
-    print_error(run, "%s", names);
-    return COMMAND_FAILED;
-}
-
 static int open_all(struct run *run)
 {
     struct hr_reason reason = {0};
@@ -355,12 +343,9 @@ static int open_all(struct run *run)
     int status = open_picture(run);
     if (status != COMMAND_DONE)
         return status;
-    status = hr_root_open(request->root, &run->root);
-    if (status != 0) {
-        print_error(run, "can't use %s as root directory: %s", request->root, strerror(-status));
-        return COMMAND_FAILED;
-    }
-    status = find_cgroup(run);
+    run->measured = request->target;
+    status =
+        wss_target_open(request->title, request->root, &run->measured, &run->root, &run->cgroups);
     if (status != COMMAND_DONE)
         return status;
     size_t readings = wss_plan_readings(&request->plan);

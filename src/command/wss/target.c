@@ -4,12 +4,16 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "common/group.h"
 #include "common/label.h"
+#include "common/usage.h"
 #include "headroom/cgroup.h"
+#include "headroom/root.h"
 
-int wss_target_resolve(const struct hr_root *root, struct hr_wss_target *target,
+/* @return 0; -ENOTUNIQ: the name is short for several. */
+static int find_cgroup(const struct hr_root *root, struct hr_wss_target *target,
                        struct group_patterns *found)
 {
     if (target->scope != HR_WSS_CGROUP || target->cgroup[0] == '\0' ||
@@ -21,6 +25,23 @@ int wss_target_resolve(const struct hr_root *root, struct hr_wss_target *target,
     if (status == 0 && found->count == 1)
         target->cgroup = found->list[0];
     return 0;
+}
+
+int wss_target_open(const char *title, const char *path, struct hr_wss_target *target,
+                    struct hr_root **root, struct group_patterns *found)
+{
+    char names[512];
+    int status = hr_root_open(path, root);
+
+    if (status != 0) {
+        fprintf(stderr, "%s: can't use %s as root directory: %s\n", title, path, strerror(-status));
+        return COMMAND_FAILED;
+    }
+    if (find_cgroup(*root, target, found) == 0)
+        return COMMAND_DONE;
+    group_describe_several(target->cgroup, found, names, sizeof(names));
+    fprintf(stderr, "%s: %s\n", title, names);
+    return COMMAND_FAILED;
 }
 
 void wss_target_find(const struct hr_root *root, const struct hr_wss_target *target,

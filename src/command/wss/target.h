@@ -15,15 +15,19 @@ struct hr_root;
 #define WSS_TARGET_NAME_SIZE 600
 
 /**
- * Finds the cgroup, if the target is one: it may be named as its series are, or in short. Where
- * there is none the target stays what it is, and hr_wss_begin() reports that.
+ * Opens the host's root, and finds the cgroup there, if the target is one: it may be named as its
+ * series are, or in short. Where there is none the target stays what it is, and hr_wss_begin()
+ * reports that.
  *
+ * @param title   begins each message.
+ * @param path    where the host's / is mounted.
  * @param target  its cgroup may become a text of `found`.
+ * @param root    receives it, for hr_root_close(); also if the name is short for several cgroups.
  * @param found   receives what was found, for group_patterns_free().
- * @return 0; -ENOTUNIQ: the name is short for several, see group_describe_several().
+ * @return COMMAND_DONE; COMMAND_FAILED after a message.
  */
-int wss_target_resolve(const struct hr_root *root, struct hr_wss_target *target,
-                       struct group_patterns *found);
+int wss_target_open(const char *title, const char *path, struct hr_wss_target *target,
+                    struct hr_root **root, struct group_patterns *found);
 
 /**
  * Finds the processes, if the target is of processes, for messages. hr_wss_begin() reports it if
