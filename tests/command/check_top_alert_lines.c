@@ -279,6 +279,10 @@ static const struct {
     /* what isn't understood is shown as it is */
     {"pod-1", "cpu some: stalled 300 ms in 1 s (limit 300 ms) in c/h: itself",
      "cpu some: stalled 300 ms in 1 s (limit 300 ms) in c/h: itself"},
+    {"system", "memory some: stalled 212 ms in 1 s (limit 150 ms) inthe system: reclaim; b: c",
+     "memory some: stalled 212 ms in 1 s (limit 150 ms) inthe system: reclaim; b: c"},
+    {"a", "cpu some: stalled 300 ms in 1 s (limit 300ms)  in a",
+     "cpu some: stalled 300 ms in 1 s (limit 300ms)  in a"},
     {"a", "cpu some: stalled 300 ms in 0 s (limit 300 ms) in a",
      "cpu some: stalled 300 ms in 0 s (limit 300 ms) in a"},
     {"a", "cpu some: stalled 300 ms in 1 s (limit 300 ms) in ab: itself",

@@ -52,12 +52,12 @@ static const char *parse_stall(const char *rest, struct trigger_text *text)
     text->at_least = least != NULL;
     if (least != NULL)
         rest = least;
-    if (sscanf(rest, "%lf ms in %lf s (limit %lf ms) in %n", &stalled_ms, &elapsed_s, &limit_ms,
-               &used) != 3 ||
+    if (sscanf(rest, "%lf ms in %lf s (limit %lf%n", &stalled_ms, &elapsed_s, &limit_ms, &used) !=
+            3 ||
         used == 0 || !(stalled_ms >= 0) || !(elapsed_s > 0) || !isfinite(stalled_ms))
         return NULL;
     text->pct = fmin(100, stalled_ms / 10 / elapsed_s);
-    return rest + used;
+    return skip(rest + used, " ms) in "); /* a blank in a format matches none, too */
 }
 
 /* The name is the instance, or becomes it: each of its bytes is one there. */
