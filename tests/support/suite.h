@@ -9,22 +9,41 @@
 #include <check.h>
 #include <locale.h>
 #include <stdio.h>
+#include <unistd.h>
 
-/**
- * Runs the test case of one module.
- *
- * @return main's exit status: 0 even if tests fail, as the harness reads the results.
- */
-static inline int run_suite(const char *name, TCase *tests)
+/* Check ends a test that hangs, but not where they share a process: that has so many seconds. */
+#define PATIENCE_WITH_ALL 900
+
+static inline int run_in(enum fork_status processes, const char *name, TCase *tests)
 {
     Suite *suite = suite_create(name);
     SRunner *runner = srunner_create(suite);
 
     suite_add_tcase(suite, tests);
+    srunner_set_fork_status(runner, processes);
     srunner_set_tap(runner, "-");
+    if (srunner_fork_status(runner) == CK_NOFORK)
+        alarm(PATIENCE_WITH_ALL);
     srunner_run_all(runner, CK_SILENT);
     srunner_free(runner);
     return 0;
+}
+
+/**
+ * Runs the test case of one module: each test in a process of its own or, by CK_FORK=no, all in
+ * one.
+ *
+ * @return main's exit status: 0 even if tests fail, as the harness reads the results.
+ */
+static inline int run_suite(const char *name, TCase *tests)
+{
+    return run_in(CK_FORK_GETENV, name, tests);
+}
+
+/** The same for tests that change what is the process's, for good: each has its own in any case. */
+static inline int run_isolated_suite(const char *name, TCase *tests)
+{
+    return run_in(CK_FORK, name, tests);
 }
 
 /** The same for a module that needs the widths of characters, which come from the locale. */

@@ -190,5 +190,5 @@ int main(void)
     tcase_add_test(tests, counts_all_uses_together);
     tcase_add_test(tests, moves_a_file_once);
     tcase_add_loop_test(tests, raises_the_limit, 0, COUNT(raises));
-    return run_suite("descriptor", tests);
+    return run_isolated_suite("descriptor", tests);
 }

@@ -176,5 +176,5 @@ int main(void)
     tcase_add_loop_test(tests, removing_heeds_the_directory, 0, 2);
     tcase_add_test(tests, trusts_only_what_no_other_can_have_prepared);
     tcase_add_test(tests, needs_its_directory);
-    return run_suite("state file", tests);
+    return run_isolated_suite("state file", tests);
 }

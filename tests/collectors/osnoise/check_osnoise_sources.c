@@ -393,5 +393,5 @@ int main(void)
     tcase_add_test(tests, without_memory_nothing_is_lost);
     tcase_add_test(tests, in_steady_state_nothing_is_allocated);
     tcase_add_test(tests, only_what_was_asked_for_is_read);
-    return run_suite("osnoise_sources", tests);
+    return run_isolated_suite("osnoise_sources", tests);
 }

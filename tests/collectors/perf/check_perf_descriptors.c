@@ -443,5 +443,5 @@ int main(void)
     tcase_add_test(tests, keeps_the_cpus_while_they_are_unknown);
     tcase_add_test(tests, reports_a_machine_without_cpus);
     tcase_set_timeout(tests, 30);
-    return run_suite("perf_files", tests);
+    return run_isolated_suite("perf_files", tests);
 }

@@ -502,5 +502,5 @@ int main(void)
         tcase_add_test(tests, leaves_nothing_behind);
     }
     tcase_set_timeout(tests, 120);
-    return run_suite("perf live", tests);
+    return run_isolated_suite("perf live", tests);
 }

@@ -493,5 +493,5 @@ int main(void)
     tcase_add_loop_test(tests, reads_a_process_by_a_thread_that_lives, 0, 2);
     tcase_add_test(tests, holds_one_that_runs_until_it_ends);
     tcase_add_test(tests, finds_no_thread_of_the_kernel);
-    return run_suite("process", tests);
+    return run_isolated_suite("process", tests);
 }

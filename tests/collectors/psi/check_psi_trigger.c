@@ -436,5 +436,5 @@ int main(void)
     tcase_add_loop_test(tests, reports_that_the_kernel_watches_no_longer, 0, COUNT(endings));
     tcase_add_test(tests, closes_nothing);
     tcase_add_loop_test(tests, closes_many, 0, 2);
-    return run_suite("psi trigger", tests);
+    return run_isolated_suite("psi trigger", tests);
 }

@@ -356,5 +356,5 @@ int main(void)
         puts("# without events of a PMU, which would take turns: there is neither msr nor one of "
              "arm64");
     tcase_add_loop_test(tests, says_why_bpf_that_would_be_better_is_not_used, 0, has_pmu ? 2 : 1);
-    return run_suite("plugin cgroup_perf bpf", tests);
+    return run_isolated_suite("plugin cgroup_perf bpf", tests);
 }

@@ -257,7 +257,7 @@ END_TEST
 int main(void)
 {
     TCase *tests = tcase_create("options");
-    const char *forks = getenv("CK_FORK"), *obstacle = perf_obstacle(false);
+    const char *obstacle = perf_obstacle(false);
 
     tcase_add_checked_fixture(tests, perf_set_up, perf_tear_down);
     tcase_add_loop_test(tests, refuses_what_does_not_fit, 0, COUNT(refused));
@@ -268,9 +268,7 @@ int main(void)
     tcase_add_loop_test(tests, warns_once_that_no_cpu_is_chosen, 0, 2);
     tcase_add_loop_test(tests, ends_before_it_began, 0, 2);
     tcase_add_test(tests, exports_one_symbol);
-    /* This test disables a system call for good, so it needs a process of its own. */
-    if (forks == NULL || strcmp(forks, "no") != 0)
-        tcase_add_test(tests, reports_that_a_root_needs_a_later_kernel);
+    tcase_add_test(tests, reports_that_a_root_needs_a_later_kernel);
     if (obstacle != NULL) {
         printf("# without the tests that count: %s\n", obstacle);
     } else {
@@ -280,5 +278,5 @@ int main(void)
         tcase_add_test(tests, begins_once_though_asked_twice);
         tcase_add_test(tests, runs_without_any_configuration);
     }
-    return run_suite("plugin cgroup_perf options", tests);
+    return run_isolated_suite("plugin cgroup_perf options", tests);
 }

@@ -505,7 +505,6 @@ int main(void)
 {
     const char *obstacle = perf_obstacle(true);
     TCase *tests = tcase_create("problems");
-    const char *forks = getenv("CK_FORK");
 
     if (obstacle != NULL) {
         printf("1..0 # SKIP %s\n", obstacle);
@@ -539,16 +538,13 @@ int main(void)
     tcase_add_test(tests, requires_the_cpus);
     tcase_add_loop_test(tests, goes_on_with_the_cpus_that_it_knows, 0, 2);
     tcase_add_loop_test(tests, reports_once_that_the_machine_takes_more_files_than_it_may, 0, 2);
-    /* These tests change the process for good, so each needs one of its own. */
-    if (forks == NULL || strcmp(forks, "no") != 0) {
-        tcase_add_test(tests, reports_that_an_event_is_of_the_whole_machine);
-        tcase_add_test(tests, reports_what_is_refused_of_cgroups_only);
-        tcase_add_test(tests, raises_the_limit_of_open_files_and_reports_it_once);
-        tcase_add_test(tests, reports_once_that_the_limit_of_open_files_is_too_low);
-        tcase_add_loop_test(tests, reports_once_that_the_kernel_has_no_more_files, 0, 2);
-        tcase_add_loop_test(tests, advises_to_leave_out_virtual_machines_once, 0, 2);
-        tcase_add_loop_test(tests, reports_once_that_the_machine_cannot_be_counted, 0, 2);
-        tcase_add_loop_test(tests, reports_once_that_groups_cannot_be_counted, 0, 2);
-    }
-    return run_suite("plugin cgroup_perf problems", tests);
+    tcase_add_test(tests, reports_that_an_event_is_of_the_whole_machine);
+    tcase_add_test(tests, reports_what_is_refused_of_cgroups_only);
+    tcase_add_test(tests, raises_the_limit_of_open_files_and_reports_it_once);
+    tcase_add_test(tests, reports_once_that_the_limit_of_open_files_is_too_low);
+    tcase_add_loop_test(tests, reports_once_that_the_kernel_has_no_more_files, 0, 2);
+    tcase_add_loop_test(tests, advises_to_leave_out_virtual_machines_once, 0, 2);
+    tcase_add_loop_test(tests, reports_once_that_the_machine_cannot_be_counted, 0, 2);
+    tcase_add_loop_test(tests, reports_once_that_groups_cannot_be_counted, 0, 2);
+    return run_isolated_suite("plugin cgroup_perf problems", tests);
 }

@@ -172,7 +172,6 @@ END_TEST
 int main(void)
 {
     TCase *tests = tcase_create("life");
-    const char *forks = getenv("CK_FORK");
 
     tcase_add_checked_fixture(tests, harness_set_up, harness_tear_down);
     tcase_add_test(tests, begins_once_though_asked_twice);
@@ -181,13 +180,10 @@ int main(void)
     tcase_add_test(tests, warns_if_there_is_nothing_to_do);
     tcase_add_test(tests, ends_before_it_began);
     tcase_add_test(tests, exports_one_symbol);
-    /* These disable a system call for the rest of the process: each needs a process of its own. */
-    if (forks == NULL || strcmp(forks, "no") != 0) {
-        tcase_add_loop_test(tests, reports_once_that_there_is_no_pressure_at_all, 0,
-                            COUNT(without_pressure));
-        tcase_add_test(tests, reports_once_that_the_kernel_has_pressure_switched_off);
-        tcase_add_test(tests, a_shortage_is_reported_as_that);
-        tcase_add_test(tests, reports_that_a_root_needs_a_later_kernel);
-    }
-    return run_suite("plugin life", tests);
+    tcase_add_loop_test(tests, reports_once_that_there_is_no_pressure_at_all, 0,
+                        COUNT(without_pressure));
+    tcase_add_test(tests, reports_once_that_the_kernel_has_pressure_switched_off);
+    tcase_add_test(tests, a_shortage_is_reported_as_that);
+    tcase_add_test(tests, reports_that_a_root_needs_a_later_kernel);
+    return run_isolated_suite("plugin life", tests);
 }

@@ -362,5 +362,5 @@ int main(void)
     tcase_add_loop_test(tests, ends_alarms_of_what_is_gone, 0, 2 * COUNT(unclaimed));
     tcase_add_test(tests, ends_an_alarm_beyond_the_limit_of_groups);
     tcase_add_test(tests, logs_a_state_file_that_is_not_one);
-    return run_suite("plugin psi restarts", tests);
+    return run_isolated_suite("plugin psi restarts", tests);
 }
