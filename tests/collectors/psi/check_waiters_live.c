@@ -686,5 +686,5 @@ int main(void)
     tcase_add_test(tests, recognizes_kernel_threads);
     tcase_add_test(tests, reads_a_big_process_by_threads);
     tcase_set_timeout(tests, 120);
-    return run_suite("waiters live", tests);
+    return run_isolated_suite("waiters live", tests);
 }
