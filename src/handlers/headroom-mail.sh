@@ -13,7 +13,7 @@
 # shellcheck source=notification.sh disable=SC2119
 . notification.sh
 PATH=$PATH:/usr/sbin:/usr/lib
-tab=$(printf '\t')
+tab='	'
 
 print_usage() { echo "usage: headroom-mail [-n HITS] [-s DIRECTORY] [-w SECONDS] ADDRESS... <NOTIFICATION; see headroom-mail(1)"; }
 usage() {
@@ -44,44 +44,48 @@ read_notification || exit 2
 
 # --- numbers, as people write them -------------------------------------------
 
-# print_number VALUE [FACTOR]: sets number: two digits, or all before the point.
+# In awk: what stands for a number, with two digits, or all before the point.
+rounding='function rounded(value,    size) {
+    size = value < 0 ? -value : value
+    return sprintf(size >= 9.95 || value == int(value) ? "%.0f" : size >= 0.995 ? "%.1f" : "%.2g", value)
+}'
+
+# print_number VALUE [FACTOR]: sets number.
 print_number() {
-    number=$(awk -v value="$1" -v factor="${2:-1}" 'BEGIN {
-        value *= factor
-        size = value < 0 ? -value : value
-        format = size >= 9.95 || value == int(value) ? "%.0f" : size >= 0.995 ? "%.1f" : "%.2g"
-        printf format, value }')
+    number=$(awk -v value="$1" -v factor="${2:-1}" "$rounding"'
+        BEGIN { print rounded(value * factor) }')
 }
 
 # print_share PART WHOLE: sets share.
 print_share() {
-    print_number "$(awk -v part="$1" -v whole="$2" 'BEGIN { print 100 * part / whole }')"
-    share="$number %"
+    share="$(awk -v part="$1" -v whole="$2" "$rounding"'
+        BEGIN { print rounded(sprintf("%.6g", 100 * part / whole) + 0) }') %"
 }
 
 # is_number_at_most VALUE LIMIT
 is_number_at_most() { [ -n "$1" ] && awk -v value="$1" -v limit="$2" 'BEGIN { exit !(value + 0 <= limit + 0) }'; }
 
-# print_scaled VALUE UNIT...: sets quantity, in the first unit that leaves less than a thousand of it, each being a
-# thousand of the one before.
+# print_scaled VALUE FACTOR UNITS: sets quantity and its number, in the first of the units that leaves less than a thousand
+# of it, each being a thousand of the one before.
 print_scaled() {
-    scaled=$1
-    shift
-    while [ $# -gt 1 ] && ! awk -v value="$scaled" 'BEGIN { exit value >= 999.5 }'; do
-        scaled=$(awk -v value="$scaled" 'BEGIN { printf "%.9g", value / 1000 }')
-        shift
-    done
-    print_number "$scaled"
-    quantity="$number $1"
+    quantity=$(awk -v value="$1" -v factor="$2" -v units="$3" "$rounding"'
+        BEGIN {
+            value = sprintf("%.9g", value * factor) + 0
+            count = split(units, unit, " ")
+            for (i = 1; i < count && value >= 999.5; i++)
+                value = sprintf("%.9g", value / 1000) + 0
+            print rounded(value), unit[i]
+        }')
+    number=${quantity% *}
 }
 
 # print_seconds VALUE: sets quantity.
-print_seconds() { print_scaled "$(awk -v value="$1" 'BEGIN { printf "%.9g", value * 1e6 }')" us ms s; }
+print_seconds() { print_scaled "$1" 1e6 "us ms s"; }
 
 # print_quantity VALUE: sets quantity, by the unit of the series.
 print_quantity() {
     case $unit in
-        bytes) print_scaled "$1" bytes kB MB GB TB ;;
+        bytes) print_scaled "$1" 1 "bytes kB MB GB TB" ;;
         seconds) print_seconds "$1" ;;
         *)
             print_number "$1" "$factor"
@@ -156,8 +160,27 @@ find_path() {
     esac
 }
 
-# find_known NAME: prints what the record of the alarm has of it.
-find_known() { [ -z "$record" ] || sed -n "4,\$s/^$1 //p" -- "$record" 2>/dev/null; }
+# find_known NAME: sets value to what the record of the alarm has of it, "" if nothing.
+find_known() {
+    value=""
+    [ -n "$record" ] && [ -e "$record" ] || return 0
+    {
+        read -r _ && read -r _ && read -r _
+        while IFS= read -r known_line; do
+            case $known_line in
+                "$1 "*) value=${known_line#"$1 "} ;;
+            esac
+        done
+    } <"$record"
+}
+
+# find_known_kind: sets known_begun and known_kind to when the alarm began, and what it is about, "" if there is none.
+find_known_kind() {
+    known_begun="" known_kind=""
+    [ -z "$record" ] || [ ! -e "$record" ] ||
+        { read -r _ && IFS= read -r known_begun && IFS= read -r known_kind; } <"$record"
+    return 0
+}
 
 # shorten_paths: of standard input, one a line, to what stands for them in a subject: of a long path the end, of a container
 # with its pod; of identifiers as much as Docker and kubectl show.
@@ -174,14 +197,20 @@ shorten_paths() {
         :end
         s/^(.{50}).{4,}(.{27})$/\1...\2/'
 }
-shorten_place() { shown=$(printf '%s\n' "$place" | shorten_paths); }
+
+# shorten PATH: sets short. Nothing is done to what is shorter than all that shorten_paths knows.
+shorten() {
+    short=$1
+    [ ${#1} -lt 32 ] || short=$(printf '%s\n' "$1" | shorten_paths)
+}
 
 # shorten_takers: sets values, of "PATH 82 ms" each, to these with short paths.
 shorten_takers() {
     values="" each=1
     while detail "Taker$each" && [ -n "$value" ]; do
         amount=${value#"${value%" "*" "*}"}
-        values=$values${values:+, }$(printf '%s\n' "${value%"$amount"}" | shorten_paths)$amount
+        shorten "${value%"$amount"}"
+        values=$values${values:+, }$short$amount
         each=$((each + 1))
     done
 }
@@ -191,7 +220,8 @@ find_place() {
     detail Cgroup
     place=${value:-$instance}
     [ -n "$value" ] || find_place_of_instance
-    shorten_place
+    shorten "$place"
+    shown=$short
 }
 find_place_of_instance() {
     case $plugin:$instance in
@@ -199,8 +229,8 @@ find_place_of_instance() {
         osnoise:cpu*) place="CPU ${instance#cpu}" ;;
         psi:*_* | cgroup_perf:*_* | wss:*_* | headroom:*_*)
             find_path
-            place=${path:-$(find_known place)}     # by now the group may be gone
-            place=${place:-$instance}
+            find_known place
+            place=${path:-${value:-$instance}}      # by now the group may be gone
             ;;
     esac
 }
@@ -289,9 +319,9 @@ describe_series() {
 # find_limit_of SIDE: sets value to the limit, Max or Min, of the WARNING, or of a FAILURE, or the end of what never was
 # less; "" if there is none.
 find_limit_of() {
-    value=""
-    case $severity:$(find_known least) in
-        FAILURE:* | OKAY:FAILURE) ;;
+    find_known least
+    case $severity:$value in
+        FAILURE:* | OKAY:FAILURE) value="" ;;
         *) detail "Warning$1" ;;
     esac
     [ -n "$value" ] || detail "Failure$1"
@@ -305,13 +335,15 @@ find_limit() {
     find_limit_of Max
     most=$value
     find_limit_of Min
+    minimum=$value
     case $most:$value in
         :) ;;
         :*) side=Min ;;
         *:) side=Max ;;
         *)
             if [ "$severity" = OKAY ]; then
-                side=$(find_known side)
+                find_known side
+                side=$value value=$minimum
             elif ! is_number_at_most "$current" "$most"; then
                 side=Max
             elif ! is_number_at_most "$value" "$current"; then
@@ -329,7 +361,8 @@ find_limit() {
 find_beginning() {
     begun=${time%.*} duration=""
     if [ -n "$record" ] && { [ "$known" != OKAY ] || was_covered; }; then
-        begun=$(sed -n 2p "$record")
+        find_known_kind
+        begun=$known_begun
         case $begun in
             "" | *[!0-9]*) begun=${known_time%.*} ;;
         esac
@@ -425,7 +458,8 @@ describe_user() {
     esac
     cpus=$(getconf _NPROCESSORS_ONLN 2>/dev/null)
     cpus="${cpus:+of $cpus }CPUs"
-    next=$(printf '%s\n' "$user" | shorten_paths)
+    shorten "$user"
+    next=$short
     if [ "$part" = little ]; then
         next=""
     elif [ "$user" = "$place" ]; then
@@ -681,6 +715,12 @@ print_text() {
 # print_header NAME TEXT: a line; but what isn't printable ASCII becomes encoded words of RFC 2047, each in a line of its
 # own, of at most 76 bytes. Bytes that are no UTF-8 are replaced.
 print_header() {
+    case $2 in
+        *[!" "-~]* | *"=?"* | *" ") print_encoded_header "$@" ;;
+        *) printf '%s: %s\n' "$1" "$2" ;;
+    esac
+}
+print_encoded_header() {
     printf '%s\n' "$2" | awk -v name="$1" '
         function byte_at(i) { return code[substr(text, i, 1)] + 0 }
         function measure_character(i,    first, second, size, k) {    # in bytes; 0: there is none
@@ -757,7 +797,8 @@ print_header() {
 
 # was_as_bad: whether the alarm was a FAILURE that was mailed within an hour; if the clock wasn't set back by more.
 was_as_bad() {
-    failed=$(find_known failed)
+    find_known failed
+    failed=$value
     [ -n "$failed" ] || return 1
     apart=$((${time%.*} - ${failed%.*}))
     [ ${apart#-} -lt 3600 ]
@@ -872,13 +913,20 @@ END
 
 # was_covered: whether an alarm of the series was, and hasn't ended.
 was_covered() {
-    [ -n "$about" ] && grep -qsxF -e "covered $about" -e "silent $about" -e "waiting $about" -- "$record"
+    [ -n "$about" ] || return 1
+    find_known_kind
+    case $known_kind in
+        "covered $about" | "silent $about" | "waiting $about") return 0 ;;
+    esac
+    return 1
 }
 
 # is_still_silent: whether a threshold of room that was covered is notified again, as after a restart. <Alert> may be of
 # another cause then.
 is_still_silent() {
-    [ "$severity:$alert" = WARNING: ] && [ -n "$about" ] && grep -qsxF "silent $about" -- "$record"
+    [ "$severity:$alert" = WARNING: ] && [ -n "$about" ] || return 1
+    find_known_kind
+    [ "$known_kind" = "silent $about" ]
 }
 
 # find_failed: sets failed to when the alarm's last FAILURE was mailed; "" if none was.
@@ -892,7 +940,8 @@ find_failed() {
 
 # find_least: sets least to the alarm's least severity so far, also of the time in which another one covered it.
 find_least() {
-    least=$(find_known least)
+    find_known least
+    least=$value
     case $severity:$known in
         WARNING:*) least=WARNING ;;
         FAILURE:OKAY) was_covered && [ -n "$least" ] || least=FAILURE ;;
@@ -905,7 +954,8 @@ remember_alarm() {
     [ -n "$record" ] || return 0
     find_failed
     find_least
-    [ -n "${place:-}" ] || place=$(find_known place)
+    find_known place
+    place=${place:-$value}
     find_limit
     remember "$severity" "$begun" "$kind $about" "series $series" "${place:+place $place}" "${side:+side $side}" "${least:+least $least}" "${failed:+failed $failed}" \
         "${burst:+burst $burst}" "${single:+single $single}" "${end:+end $end}"
@@ -931,7 +981,10 @@ remember_unmailed() {
         WARNING:WARNING | FAILURE:FAILURE) [ "$plugin" != osnoise ] || is_by_threshold || return 0 ;;
     esac
     find_beginning
-    burst=$(find_known burst) single=$(find_known single)
+    find_known burst
+    burst=$value
+    find_known single
+    single=$value
     remember_alarm
 }
 
@@ -1031,7 +1084,10 @@ goes_on() {
     [ "$severity" = OKAY ] && [ -n "$about" ] && [ "$known" != OKAY ] || return 1
     case $plugin:$kind:$unwatched in
         psi:trigger: | psi:threshold:* | psi:*" is no longer configured") ;;
-        headroom:forecast: | headroom:alert:) grep -qsxF "alert $about" -- "$record" || return 1 ;;
+        headroom:forecast: | headroom:alert:)
+            find_known_kind
+            [ "$known_kind" = "alert $about" ] || return 1
+            ;;
         *) return 1 ;;
     esac
     [ -n "$(list_lasting)" ]
@@ -1093,18 +1149,19 @@ print_mail() {
     for address in "$@"; do
         [ "$address" = "$to" ] || to="$to, $address"
     done
-    cat <<END
-To: $to
-$(print_header Subject "$severity on $host: $summary")
-${notified:-$(list_series | while IFS= read -r each; do print_header X-Collectd-Notification "$severity on $host: $each"; done)}
-Auto-Submitted: auto-generated
-MIME-Version: 1.0
-Content-Type: text/plain; charset=UTF-8
-Content-Transfer-Encoding: 8bit
-
-$(print_text)
-$note
-END
+    printf 'To: %s\n' "$to"
+    print_header Subject "$severity on $host: $summary"
+    if [ -n "$notified" ]; then
+        printf '%s\n' "$notified"
+    else
+        list_series | while IFS= read -r each; do
+            print_header X-Collectd-Notification "$severity on $host: $each"
+        done
+    fi
+    printf '%s\n' "Auto-Submitted: auto-generated" "MIME-Version: 1.0" "Content-Type: text/plain; charset=UTF-8" \
+        "Content-Transfer-Encoding: 8bit" ""
+    print_text
+    printf '%s\n' "$note"
 }
 
 # keep_unsent MAIL: in our folder; fails if there is none.
@@ -1200,7 +1257,8 @@ was_mentioned() {
 find_burst() {
     mentioned=""
     [ "$severity" != FAILURE ] || ! was_mentioned || mentioned=again
-    before=$(find_known burst) burst="$host $resource $time" worst=$severity turn=now
+    find_known burst
+    before=$value burst="$host $resource $time" worst=$severity turn=now
     if read -r last worst_yet last_burst 2>/dev/null <"$turns.burst"; then
         apart=$((${time%.*} - ${last%.*}))
         if [ ${apart#-} -le "$together" ]; then
@@ -1377,7 +1435,10 @@ END
 # ends_burst: whether an end is mailed. Of a list one is, when the last of its alarms has ended; none of what wasn't
 # mailed yet. Sets ended to the records of the others.
 ends_burst() {
-    burst=$(find_known burst) single=$(find_known single)
+    find_known burst
+    burst=$value
+    find_known single
+    single=$value
     name=$burst$single
     [ -n "$name" ] && take_turn || return 0
     outer=false

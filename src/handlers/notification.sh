@@ -31,7 +31,7 @@ read_notification() {
             *) details=$details$line$newline ;;
         esac
     done
-    message=$(cat)
+    read_message
     series="$plugin${instance:+ $instance}${type:+ $type}${type_instance:+ $type_instance}"
     case $severity in
         OKAY | WARNING | FAILURE) ;;
@@ -46,6 +46,17 @@ read_notification() {
     decimals=${time#"${time%.*}"}000        # three
     decimals=${decimals#.}
     time=${time%.*}.${decimals%"${decimals#???}"}
+}
+
+# read_message: the rest of standard input, without the ends of lines behind it.
+read_message() {
+    message=""
+    while IFS= read -r line || [ -n "$line" ]; do
+        message=$message$line$newline
+    done
+    while [ "$message" != "${message%"$newline"}" ]; do
+        message=${message%"$newline"}
+    done
 }
 
 # detail NAME: sets value to that of the metadata; "" if there is none.
@@ -99,7 +110,17 @@ find_daemon() {
 is_own_folder() { [ -d "$1" ] && [ ! -L "$1" ] && [ -O "$1" ]; }
 
 # hash_of TEXT...: sets hash.
-hash_of() { hash=$(printf '%s\n' "$@" | sha256sum) && hash=${hash%% *}; }
+hash_of() {
+    text=$1
+    shift
+    for word in "$@"; do
+        text=$text$newline$word
+    done
+    hash=$(sha256sum <<END
+$text
+END
+    ) && hash=${hash%% *}
+}
 
 # open_record FOLDER SUBJECT [TEXT...]: sets known, the severity last reported, OKAY if none was; known_time, known_by;
 # and record, the file, or "" if there is nothing to report. There is one for each series, and texts; those of one
@@ -129,11 +150,12 @@ is_late() {
     [ $late_ms -gt 0 ] && [ $late_ms -lt 600000 ]
 }
 
-# remember SEVERITY [LINE...]: that this was reported. Series that no longer exist are forgotten some day.
+# remember SEVERITY [LINE...]: that this was reported. Series that no longer exist are forgotten some day, when there is
+# a new one.
 remember() {
     [ -n "$record" ] || return 0
     reported=$1
     shift
+    [ -e "$record" ] || find "${record%/*}" -type f -mtime +30 -exec rm -f {} +
     printf '%s\n' "$reported $time $daemon" "$@" >"$record.new" && mv -f "$record.new" "$record"
-    find "${record%/*}" -type f -mtime +30 -exec rm -f {} +
 }
