@@ -36,14 +36,27 @@ start_receivers() {
     printf '#!/bin/sh\ncat >"%s/$$.new" && mv "%s/$$.new" "%s/$$.received"\n' \
         "$dir/received" "$dir/received" "$dir/received" >"$dir/bin/receive"
     cat >"$dir/bin/sendmail" <<'END'
-#!/usr/bin/python3
-import email, email.utils, smtplib, sys
-mail = sys.stdin.buffer.read()
-if "-t" in sys.argv:
-    to = [address for _, address in email.utils.getaddresses([email.message_from_bytes(mail)["To"]])]
-else:
-    to = sys.argv[sys.argv.index("--") + 1:]
-smtplib.SMTP("127.0.0.1", 25).sendmail("nobody@localhost", to, mail)
+#!/bin/bash
+# Python would take more time than all else that there is to a mail.
+LC_ALL=C
+mapfile -t mail
+to=("${@:3}")           # sendmail -oi -- ADDRESS...
+for line in "${mail[@]}"; do
+    [ "$2" = -t ] && [ -n "$line" ] || break
+    [[ $line != "To: "* ]] || IFS=', ' read -ra to <<<"${line#To: }"
+done
+expect() { IFS= read -r answer <&3 && [[ $answer = "$1"* ]] || exit 75; }
+exec 3<>/dev/tcp/127.0.0.1/25 || exit 75
+expect 220
+printf 'HELO localhost\r\n' >&3 && expect 250
+printf 'MAIL FROM:<nobody@localhost>\r\n' >&3 && expect 250
+for address in "${to[@]}"; do
+    printf 'RCPT TO:<%s>\r\n' "$address" >&3 && expect 250
+done
+printf 'DATA\r\n' >&3 && expect 354
+mail=("${mail[@]/#./..}" .)
+printf '%s\r\n' "${mail[@]}" >&3 && expect 250
+printf 'QUIT\r\n' >&3 && expect 221
 END
     for device in null zero full random urandom; do
         : >"$dir/dev/$device"
