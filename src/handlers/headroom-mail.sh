@@ -703,12 +703,25 @@ print_details() {
     done
 }
 
+# print_time: the notification's, and since when the alarm lasts, if that is known: the mail may come much later, as one
+# that waited for others, or that wasn't accepted at first.
+print_time() {
+    at=$(date -d "@$now" '+%Y-%m-%d %H:%M:%S %z' 2>/dev/null)
+    since=""
+    if [ "$severity" != OKAY ] && [ -n "$begun" ] && [ "$begun" -lt "$now" ]; then
+        since=$(date -d "@$begun" '+%Y-%m-%d %H:%M:%S' 2>/dev/null)
+        since=${since#"${at%% *} "}     # of another day with its date
+    fi
+    printf '%s%s\n' "$at" "${since:+, since $since}"
+}
+
 # print_text: the mail's, without its head.
 print_text() {
     printf '%s%s\n' "$summary" "$more"
     [ -z "$look" ] || printf 'look here: %s\n' "$look"
     [ -z "$message" ] || [ "$message" = "$summary" ] || printf '\n%s\n' "$message"
-    printf '\n%s\n' "$(date -d "@$now" '+%Y-%m-%d %H:%M:%S %z' 2>/dev/null)"
+    echo
+    print_time
     print_details
 }
 
@@ -1334,7 +1347,7 @@ describe_list() {
 
 # print_list MAIL...: the mail that stands for these, the worst first
 print_list() {
-    severity=WARNING
+    severity=WARNING begun=""       # each has its own
     now=$(date +%s)
     entries=$(awk 'FNR == 1' "$@" | sort -t "$tab" -k 1,1nr -k 2,2nr | awk -F "$tab" '!seen[$3]++')
     list=$(printf '%s\n' "$entries" | list_lines)
