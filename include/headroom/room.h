@@ -59,6 +59,7 @@ struct hr_room {
     enum hr_room_bound bound;
     size_t level; /**< whose limit it is: 0: the group's own, 1: that of the one above, … */
     double limit; /**< that limit; of the machine: its CPUs, or its memory */
+    int version;  /**< of the hierarchy that has such limits of the group, 1 or 2; 0: not known */
 };
 
 /** Of I/O, since the reading before. What a device can do isn't known: there is a room only under a
@@ -208,7 +209,7 @@ void hr_room_explain_memory(int status, struct hr_reason *reason);
  * working_set_status. */
 void hr_room_explain_working_set(int status, struct hr_reason *reason);
 
-/** "cpu.max", "memory.high", "memory.max", "io.max" or "machine". */
-const char *hr_room_bound_name(enum hr_room_bound bound);
+/** "machine", or the file of a limit, see hr_stall_limit_name(). */
+const char *hr_room_bound_name(enum hr_room_bound bound, int version);
 
 #endif

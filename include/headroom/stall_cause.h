@@ -85,7 +85,8 @@ struct hr_stall_devices {
 
 /** A group, or one above it. The member of the union is that of the resource. */
 struct hr_stall_level {
-    bool known; /**< the rest is valid */
+    bool known;  /**< the rest is valid */
+    int version; /**< of the hierarchy, 1 or 2 */
     union {
         struct hr_stall_cpu cpu;
         struct hr_stall_memory memory;
@@ -98,6 +99,7 @@ struct hr_stall_level {
 struct hr_stall_below {
     bool
         known; /**< the rest is valid; false: there are too many groups, or a limit can't be read */
+    int version; /**< of the hierarchy, 1 or 2 */
     size_t limited_count;
     uint64_t throttled_us;  /**< cpu */
     uint64_t period_us;     /**< cpu: the longest */
@@ -164,13 +166,22 @@ enum hr_stall_limit {
     HR_STALL_IO_MAX, /**< limit: per second, of `io` */
 };
 
+/**
+ * Names the file of a limit: "cpu.max", "memory.high", "memory.max" or "io.max".
+ *
+ * @param version  of the hierarchy: 1 has "cpu.cfs_quota_us" and "memory.limit_in_bytes"; its
+ *                 files of I/O, one for each kind, are called "io.max", too.
+ */
+const char *hr_stall_limit_name(enum hr_stall_limit kind, int version);
+
 struct hr_stall_cause {
     enum hr_stall_kind kind;
     uint64_t stalled_us;  /**< cpu: the part of the stall that is due to it; else 0 */
     uint64_t event_count; /**< memory: how often the limit was reached, tasks had to reclaim memory,
                              or pages were read again */
 
-    enum hr_stall_limit limit_kind; /**< these five: limits only */
+    enum hr_stall_limit limit_kind; /**< these six: limits only */
+    int version;                    /**< of the hierarchy that has the limit, 1 or 2 */
     double limit;
     enum hr_stall_io io;
     uint32_t device_major, device_minor; /**< HR_STALL_IO_MAX only */

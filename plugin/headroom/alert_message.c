@@ -88,9 +88,11 @@ static void append_bound(struct message *message, const struct subject *subject,
     }
     takers_binding_path(subject, room, path, sizeof(path));
     if (room->level == 0)
-        message_append(message, " (its own limit, %s)", hr_room_bound_name(room->bound));
+        message_append(message, " (its own limit, %s)",
+                       hr_room_bound_name(room->bound, room->version));
     else
-        message_append(message, " (the limit of %s, %s)", path, hr_room_bound_name(room->bound));
+        message_append(message, " (the limit of %s, %s)", path,
+                       hr_room_bound_name(room->bound, room->version));
 }
 
 /* --- The beginning ------------------------------------------------------------------------ */

@@ -4,6 +4,7 @@
 #include "common/message.h"
 #include "headroom/instance.h"
 #include "headroom/quantity.h"
+#include "headroom/room.h"
 #include "headroom/utf8.h"
 #include "utils/common/common.h"
 
@@ -82,7 +83,7 @@ static void print_group_limit(const struct hr_oom_kill *kill, int version, char 
 
     shorten(kill->limit_path, shown);
     snprintf(cause, size, "by %s%s %s%s%s", is_own ? "its own" : shown, is_own ? "" : "'s",
-             version == 1 ? "limit" : "memory.max", is_known ? " of " : "",
+             hr_room_bound_name(HR_ROOM_MEMORY_MAX, version), is_known ? " of " : "",
              is_known ? hr_quantity_bytes((double)kill->limit_bytes).text : "");
 }
 

@@ -32,15 +32,16 @@ static void print_io_limit(const struct hr_stall_cause *cause, char *buffer, siz
 
 static void print_limit(const struct hr_stall_cause *cause, char *buffer, size_t size)
 {
+    const char *name = hr_stall_limit_name(cause->limit_kind, cause->version);
+
     switch (cause->limit_kind) {
     case HR_STALL_CPU_MAX:
-        snprintf(buffer, size, "cpu.max %.4g: throttled %" PRIu64 " ms", cause->limit,
+        snprintf(buffer, size, "%s %.4g: throttled %" PRIu64 " ms", name, cause->limit,
                  whole_ms(cause->stalled_us));
         break;
     case HR_STALL_MEMORY_HIGH:
     case HR_STALL_MEMORY_MAX:
-        snprintf(buffer, size, "memory.%s %s reached %" PRIu64 " time%s",
-                 cause->limit_kind == HR_STALL_MEMORY_HIGH ? "high" : "max",
+        snprintf(buffer, size, "%s %s reached %" PRIu64 " time%s", name,
                  hr_quantity_bytes(cause->limit).text, cause->event_count,
                  cause->event_count == 1 ? "" : "s");
         break;
@@ -64,7 +65,8 @@ static void print_ancestor(const struct hr_stall_cause *cause, const char *limit
 static void print_limits_below(const struct hr_stall_cause *cause, char *buffer, size_t size)
 {
     if (cause->stalled_us > 0)
-        snprintf(buffer, size, "limits of groups below it (cpu.max: throttled %" PRIu64 " ms)",
+        snprintf(buffer, size, "limits of groups below it (%s: throttled %" PRIu64 " ms)",
+                 hr_stall_limit_name(HR_STALL_CPU_MAX, cause->version),
                  whole_ms(cause->stalled_us));
     else
         snprintf(buffer, size, "limits of groups below it (memory: reached %" PRIu64 " time%s)",

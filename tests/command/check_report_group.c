@@ -490,6 +490,20 @@ START_TEST(what_it_needed_before_counts)
 }
 END_TEST
 
+/* Version 1 has no limit that only delays. */
+START_TEST(advises_on_the_limit_that_version_1_has)
+{
+    const struct hr_room memory = {.used = 100 * MIB, .needed = 100 * MIB, .version = 1};
+    const struct trend even = {.highest = NAN, .slope_per_s = 0};
+    struct advice advice;
+
+    advice_make(&memory, &even, &advice);
+    ck_assert_str_eq(advice.none.text, "");
+    ck_assert_str_eq(hr_room_bound_name(advice.bound, advice.version), "memory.limit_in_bytes");
+    ck_assert_str_eq(hr_room_bound_name(HR_ROOM_CPU_MAX, 1), "cpu.cfs_quota_us");
+}
+END_TEST
+
 /* What it needs then isn't what it has. */
 START_TEST(no_advice_in_trouble)
 {
@@ -524,6 +538,7 @@ int main(void)
     tcase_add_loop_test(tests, advises_on_what_is_known, 0, sizeof(advices) / sizeof(*advices));
     tcase_add_test(tests, no_advice_while_it_grows);
     tcase_add_test(tests, what_it_needed_before_counts);
+    tcase_add_test(tests, advises_on_the_limit_that_version_1_has);
     tcase_add_test(tests, no_advice_in_trouble);
     return run_suite("report_group", tests);
 }

@@ -114,6 +114,11 @@ static void read_oom_kills(const struct hr_room_source *source, struct hr_room_r
     reading->has_oom_kills = status == 0;
 }
 
+static int version_of(const struct hr_room_controller_directory *own)
+{
+    return own->directory != NULL ? own->directory->version : 0;
+}
+
 int hr_room_read(struct hr_room_source *source, const struct hr_room_lines *lines,
                  struct hr_room_reading *reading)
 {
@@ -130,6 +135,9 @@ int hr_room_read(struct hr_room_source *source, const struct hr_room_lines *line
         source, is_in_trouble(reading, lines, HR_PSI_IO) ? reading->stall_pct[HR_PSI_IO] / 100 : 0,
         reading);
     read_oom_kills(source, reading);
+    reading->cpu.version = version_of(&source->cpu);
+    reading->memory.version = version_of(&source->memory);
+    reading->io.room.version = 2;
     return status;
 }
 
@@ -198,13 +206,19 @@ void hr_room_explain_working_set(int status, struct hr_reason *reason)
         hr_reason_set(reason, status, "%s", strerror(-status));
 }
 
-const char *hr_room_bound_name(enum hr_room_bound bound)
+const char *hr_room_bound_name(enum hr_room_bound bound, int version)
 {
-    static const char *const names[] = {
-        [HR_ROOM_MACHINE] = "machine",         [HR_ROOM_CPU_MAX] = "cpu.max",
-        [HR_ROOM_MEMORY_HIGH] = "memory.high", [HR_ROOM_MEMORY_MAX] = "memory.max",
-        [HR_ROOM_IO_MAX] = "io.max",
-    };
-
-    return names[bound];
+    switch (bound) {
+    case HR_ROOM_CPU_MAX:
+        return hr_stall_limit_name(HR_STALL_CPU_MAX, version);
+    case HR_ROOM_MEMORY_HIGH:
+        return hr_stall_limit_name(HR_STALL_MEMORY_HIGH, version);
+    case HR_ROOM_MEMORY_MAX:
+        return hr_stall_limit_name(HR_STALL_MEMORY_MAX, version);
+    case HR_ROOM_IO_MAX:
+        return hr_stall_limit_name(HR_STALL_IO_MAX, version);
+    case HR_ROOM_MACHINE:
+        break;
+    }
+    return "machine";
 }

@@ -80,6 +80,7 @@ static struct hr_stall_cause limit_cause(const struct hr_stall_counters *after, 
     struct hr_stall_cause cause = {
         .kind = level == 0 ? HR_STALL_OWN_LIMIT : HR_STALL_ANCESTOR_LIMIT,
         .limit_kind = limit_kind,
+        .version = after->level[level].version,
         .limit = limit,
     };
 
@@ -146,7 +147,9 @@ static void attribute_to_cpu_limits_below(const struct hr_stall_counters *before
                                           const struct hr_stall_counters *after,
                                           struct remainder *rest, struct hr_stall_causes *causes)
 {
-    struct hr_stall_cause cause = {.kind = HR_STALL_LIMITS_BELOW, .limit_kind = HR_STALL_CPU_MAX};
+    struct hr_stall_cause cause = {.kind = HR_STALL_LIMITS_BELOW,
+                                   .limit_kind = HR_STALL_CPU_MAX,
+                                   .version = after->below.version};
 
     if (!before->below.known || !after->below.known)
         return;

@@ -80,6 +80,7 @@ int hr_stall_limits_read(int dirfd, int version, enum hr_psi_resource resource,
 
     int status = readers[resource](dirfd, version, level);
     level->known = status == 0;
+    level->version = version;
     return status;
 }
 
@@ -137,7 +138,8 @@ static int visit_group(void *state, int dirfd)
 void hr_stall_limits_read_below(int dirfd, int version, enum hr_psi_resource resource,
                                 struct hr_stall_below *below)
 {
-    struct below_walk walk = {.resource = resource, .version = version};
+    struct below_walk walk = {
+        .resource = resource, .version = version, .below = {.version = version}};
 
     walk.below.known = hr_cgroup_walk(dirfd, HR_STALL_GROUPS_BELOW + 1, visit_group, &walk) == 0;
     *below = walk.below;

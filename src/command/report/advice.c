@@ -32,7 +32,11 @@ void advice_make(const struct hr_room *memory, const struct trend *trend, struct
 {
     const double unsure = memory->used - memory->needed;
 
-    *advice = (struct advice){.bound = HR_ROOM_MEMORY_HIGH};
+    /* Version 1 has one limit of memory, which is a hard one. */
+    *advice = (struct advice){
+        .bound = memory->version == 1 ? HR_ROOM_MEMORY_MAX : HR_ROOM_MEMORY_HIGH,
+        .version = memory->version,
+    };
     if (memory->status != 0)
         set_none(advice, "none, as its room by memory isn't known");
     else if (memory->is_in_trouble)

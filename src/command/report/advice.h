@@ -21,6 +21,7 @@ struct trend;
 struct advice {
     struct hr_reason none;    /**< why there is none; empty: the rest is set */
     enum hr_room_bound bound; /**< which limit */
+    int version;              /**< as of struct hr_room */
     bool should_be;           /**< as the group's own is lower; else it could be that */
     double bytes;
     double need;

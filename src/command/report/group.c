@@ -90,7 +90,8 @@ int group_fetch(struct client *client, const struct rooms *rooms, size_t row, st
 static int copy_limit(const struct group *group, const struct hr_room *room, double amount,
                       struct group_limit *limit)
 {
-    *limit = (struct group_limit){.is_known = true, .bound = room->bound, .amount = amount};
+    *limit = (struct group_limit){
+        .is_known = true, .bound = room->bound, .version = room->version, .amount = amount};
     if (room->bound == HR_ROOM_MACHINE || room->level == 0 || group->path == NULL)
         return 0;
     limit->group = strndup(group->path, hr_cgroup_above_length(group->path, room->level));
@@ -118,11 +119,13 @@ static void take_working_set(const struct hr_room_reading *reading, struct group
         hr_room_explain_working_set(reading->working_set_status, &group->need_unknown);
 }
 
-static int take_cpu(const struct hr_room_source *source, struct group *group)
+static int take_cpu(const struct hr_room_source *source, const struct hr_room *cpu,
+                    struct group *group)
 {
-    struct hr_room lowest = {.bound = HR_ROOM_CPU_MAX};
+    struct hr_room lowest = {.bound = HR_ROOM_CPU_MAX, .version = cpu->version};
     double cpus;
 
+    group->limits[GROUP_CPU].version = cpu->version;
     const int status = hr_room_find_cpu_limit(source, &cpus, &lowest.level);
     group->lacks_cpu_limit = status == -ENODATA;
     if (status != 0)
@@ -261,7 +264,7 @@ static int read_source(const struct usage *usage, struct hr_room_machine *machin
         take_working_set(&reading, group);
     status = take_memory(&reading.memory, group);
     if (status == 0)
-        status = take_cpu(source, group);
+        status = take_cpu(source, &reading.cpu, group);
     if (status == 0)
         status = take_io(&reading.io, group);
     if (status == 0)

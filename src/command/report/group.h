@@ -35,6 +35,7 @@ struct group_room {
 struct group_limit {
     bool is_known;
     enum hr_room_bound bound;
+    int version;   /**< as of struct hr_room */
     char *group;   /**< whose it is; NULL: the group's own, or the machine's */
     double amount; /**< in the unit of the room; of the machine: its memory */
 };

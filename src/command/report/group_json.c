@@ -53,7 +53,8 @@ static void print_resource(FILE *out, const struct group *group, enum group_reso
     print_number(out, ",\"room_percent\":", room->room_pct);
     print_number(out, ",\"trouble_percent\":", room->line_pct);
     json_print_text(out, ",\"trouble_of\":", resource == GROUP_IO ? "full" : "some");
-    json_print_text(out, ",\"limit\":", limit->is_known ? hr_room_bound_name(limit->bound) : NULL);
+    json_print_text(out, ",\"limit\":",
+                    limit->is_known ? hr_room_bound_name(limit->bound, limit->version) : NULL);
     json_print_text(out, ",\"limit_group\":",
                     limit->is_known && limit->bound != HR_ROOM_MACHINE && limit->group == NULL
                         ? group->path
@@ -120,8 +121,8 @@ static void print_advice(FILE *out, const struct group *group)
     const struct advice *advice = &group->advice;
     const bool is_there = group->missing.text[0] == '\0' && advice->none.text[0] == '\0';
 
-    json_print_text(out,
-                    ",\"advice\":{\"limit\":", is_there ? hr_room_bound_name(advice->bound) : NULL);
+    json_print_text(out, ",\"advice\":{\"limit\":",
+                    is_there ? hr_room_bound_name(advice->bound, advice->version) : NULL);
     print_number(out, ",\"bytes\":", is_there ? advice->bytes : NAN);
     print_number(out, ",\"need_bytes\":", is_there ? advice->need : NAN);
     json_print_text(out, ",\"none\":", advice->none.text);

@@ -170,7 +170,7 @@ static void add_limit(FILE *text, const struct group *group, enum group_resource
         short_path(limit->group, name);
         add_name(text, name, width);
     }
-    fprintf(text, ", %s, %s: %s", hr_room_bound_name(limit->bound),
+    fprintf(text, ", %s, %s: %s", hr_room_bound_name(limit->bound, limit->version),
             resource == GROUP_CPU ? "is the lowest" : "binds",
             amount_of(group, resource, limit->amount).text);
     if (resource == GROUP_IO)
@@ -209,8 +209,9 @@ static int print_limit(FILE *out, const struct group *group, enum group_resource
     if (limit->is_known)
         add_limit(text.parts, group, resource, width);
     else if (resource == GROUP_CPU && group->lacks_cpu_limit)
-        fprintf(text.parts, "%sno cpu.max: the CPUs that it may use bind",
-                unknown->text[0] != '\0' ? "; " : "");
+        fprintf(text.parts, "%sno %s: the CPUs that it may use bind",
+                unknown->text[0] != '\0' ? "; " : "",
+                hr_room_bound_name(HR_ROOM_CPU_MAX, limit->version));
     if (resource == GROUP_MEMORY)
         add_about_memory(text.parts, group);
     return text_end(&text, out, group_resource_name(resource), width);
@@ -422,7 +423,8 @@ static int print_advice(FILE *out, const struct group *group, int width)
     if (group->missing.text[0] != '\0' || advice->none.text[0] != '\0')
         fputs(advice->none.text, text.parts);
     else
-        fprintf(text.parts, "%s %s be %s: needs %s, +%d %%", hr_room_bound_name(advice->bound),
+        fprintf(text.parts, "%s %s be %s: needs %s, +%d %%",
+                hr_room_bound_name(advice->bound, advice->version),
                 advice->should_be ? "should" : "could", hr_quantity_bytes(advice->bytes).text,
                 hr_quantity_bytes(advice->need).text, ADVICE_MARGIN_PCT);
     return text_end(&text, out, "advice", width);

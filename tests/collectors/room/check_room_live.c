@@ -58,7 +58,7 @@ static struct hr_room read_room(const char *name, unsigned after_s)
     ck_assert_int_eq(hr_room_read(source, &lines, &reading), 0);
     printf("# %s: status %d, used %.3f of %.3f CPUs, room %.1f %%, by %s of level %zu\n", name,
            reading.cpu.status, reading.cpu.used, reading.cpu.attainable, reading.cpu.room_pct,
-           hr_room_bound_name(reading.cpu.bound), reading.cpu.level);
+           hr_room_bound_name(reading.cpu.bound, reading.cpu.version), reading.cpu.level);
     fflush(stdout);
     return reading.cpu;
 }
