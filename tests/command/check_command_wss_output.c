@@ -53,11 +53,11 @@ static const struct {
     const char *text;
 } outputs[] = {
     {WSS_COLUMNS, false,
-     "Est(s)     RSS(MB)    PSS(MB)    Ref(MB)\n"
+     "Est(s)    RSS(MiB)   PSS(MiB)   Ref(MiB)\n"
      "0.107       403.66     400.59      28.02\n"
      "1000.000          -          - 17592186044416.00\n"},
     {WSS_COLUMNS, true,
-     "Time                    Est(s)     RSS(MB)    PSS(MB)    Ref(MB)\n"
+     "Time                    Est(s)    RSS(MiB)   PSS(MiB)   Ref(MiB)\n"
      "2026-11-21T11:47:57.450 0.107       403.66     400.59      28.02\n"
      "1970-01-01T00:00:01.000 1000.000          -          - 17592186044416.00\n"},
     {WSS_JSON, false,

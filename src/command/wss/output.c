@@ -176,7 +176,7 @@ int wss_output_heading(const struct wss_output *output)
     case WSS_COLUMNS:
         if (output->timestamps)
             fprintf(output->file, "%-*s ", TIME_WIDTH, "Time");
-        fprintf(output->file, "%-7s %10s %10s %10s", "Est(s)", "RSS(MB)", "PSS(MB)", "Ref(MB)");
+        fprintf(output->file, "%-7s %10s %10s %10s", "Est(s)", "RSS(MiB)", "PSS(MiB)", "Ref(MiB)");
         if (output->scans)
             fprintf(output->file, " %10s", "Scan(s)");
         putc('\n', output->file);

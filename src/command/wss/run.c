@@ -316,7 +316,7 @@ static int draw_chart(struct run *run)
         .count = run->point_count,
         .title = title,
         .x_name = "Est (s)",
-        .y_name = "Ref (MB)",
+        .y_name = "Ref (MiB)",
         .linear = run->request->linear,
     };
     if (run->point_count == 0)
