@@ -52,17 +52,20 @@ check() {
     ok $? "$name"
 }
 
-# eventually COMMAND...: tries for $patience seconds, every $pause; to wait takes no program, as that would
-# be noise where noise is looked for. It is less than the minute after which the plugins try again what failed.
+# eventually COMMAND...: tries for $patience seconds, every $pause, and less often what takes longer than ten tries; to
+# wait takes no program, as that would be noise where noise is looked for. It is less than the minute after which the
+# plugins try again what failed.
 patience=50 pause=0.1
 [ -z "${HEADROOM_EMULATED:-}" ] || pause=0.3 # where each look takes longer
 never=$dir/never
 mkfifo "$never"
 eventually() {
-    local end=$((SECONDS + patience))
+    local end=$((SECONDS + patience)) pause=$pause tries=0
     until "$@" 2>/dev/null; do
         [ $SECONDS -lt $end ] || return 1
         read -rt "$pause" <>"$never" || :
+        tries=$((tries + 1))
+        [ $tries -ne 10 ] || [ "$pause" != 0.1 ] || pause=0.3
     done
 }
 
@@ -200,8 +203,28 @@ csv_times() {
     grep -hv '^epoch' "$dir/csv/h/$1"-20* | cut -d, -f1
 }
 
-csv_count() { csv "$1" 2>/dev/null | wc -l; }
-has_values() { [ "$(csv_count "$1")" -ge "$2" ]; }
+# count_values SERIES: sets count; takes no program, as it is asked again and again.
+count_values() {
+    local file lines line
+    count=0
+    for file in "$dir/csv/h/$1"-20*; do
+        [ -e "$file" ] || continue
+        mapfile -t lines <"$file"
+        for line in "${lines[@]}"; do
+            [[ $line = epoch* ]] || count=$((count + 1))
+        done
+    done
+}
+csv_count() {
+    local count
+    count_values "$1"
+    echo "$count"
+}
+has_values() {
+    local count
+    count_values "$1"
+    [ "$count" -ge "$2" ]
+}
 
 # --- cgroups and loads -------------------------------------------------------
 
