@@ -7,6 +7,7 @@
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 snippets=$here/../../contrib/collectd.conf.d
+began_at=$((EPOCHSECONDS - 10))
 slice_groups=()     # our groups below what snippets look below, within the mount
 
 # make_group PATH: with all above it.
@@ -105,8 +106,10 @@ now() { date +%s; }
 # is so, as servers take their time. What differs is in $dir/differences.
 outages=""      # times, from and until, at which it may lack it
 csv=""
-graphite_has() {
-    series whisper "$dir/whisper" >"$dir/whisper.tsv" && compare graphite "$dir/whisper.tsv"
+# All the hours that there is room for are looked at in the end only.
+graphite_has() { graphite_has_since $began_at && graphite_has_since 0; }
+graphite_has_since() {
+    series whisper "$dir/whisper" "$1" >"$dir/whisper.tsv" && compare graphite "$dir/whisper.tsv"
 }
 # influxdb_has KIND DATABASE: likewise; but for what was lost on its way.
 influxdb_has() {
@@ -123,7 +126,7 @@ compare() {
 arrives() {
     local name=$1
     shift
-    eventually "$@"
+    pause=0.5 eventually "$@"       # it takes long itself
     ok $? "$name"
     cat "$dir/differences"
 }

@@ -3,7 +3,7 @@
 """Series of collectd, as csv has them and as receivers do, and whether these are the same.
 
 series.py csv FOLDER            what the plugin csv wrote
-series.py whisper FOLDER        what carbon wrote
+series.py whisper FOLDER [TIME] what carbon wrote, of this time or later
 series.py influxdb              what InfluxDB answered to "select * from /.*/", on standard input
                                 each prints lines: name, TAB, time, TAB, value
 series.py same KIND CSV GOT [FROM UNTIL]...
@@ -45,13 +45,13 @@ def print_csv(folder):
                     out(name, float(fields[0]), float(fields[1]))
 
 
-def print_whisper(folder):
+def print_whisper(folder, since=0):
     import whisper
     for path, _, files in os.walk(folder):
         for file in files:
             full = os.path.join(path, file)
             name = os.path.relpath(full, folder)[:-len('.wsp')].replace('/', '.')
-            (start, _, step), values = whisper.fetch(full, 0)
+            (start, _, step), values = whisper.fetch(full, int(since))
             for index, value in enumerate(values):
                 if value is not None:
                     out(name, start + index * step, value)
