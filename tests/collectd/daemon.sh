@@ -26,6 +26,10 @@ results=0
 ending_with_test=()
 ! command -v setpriv >/dev/null || ending_with_test=(setpriv --pdeathsig KILL)
 
+# The system's own, wherever the user has a wrapper first in the path that chooses among versions, for half a second.
+python=/usr/bin/python3
+[ -x $python ] || python=python3
+
 skip_all() {
     echo "1..0 # SKIP $1"
     clean_up
