@@ -209,13 +209,13 @@ csv_times() {
 
 # count_values SERIES: sets count; takes no program, as it is asked again and again.
 count_values() {
-    local file lines line
+    local file rows row
     count=0
     for file in "$dir/csv/h/$1"-20*; do
         [ -e "$file" ] || continue
-        mapfile -t lines <"$file"
-        for line in "${lines[@]}"; do
-            [[ $line = epoch* ]] || count=$((count + 1))
+        mapfile -t rows <"$file"
+        for row in "${rows[@]}"; do
+            [[ $row = epoch* ]] || count=$((count + 1))
         done
     done
 }
