@@ -59,7 +59,7 @@ print_number() {
 # print_share PART WHOLE: sets share.
 print_share() {
     share="$(awk -v part="$1" -v whole="$2" "$rounding"'
-        BEGIN { print rounded(sprintf("%.6g", 100 * part / whole) + 0) }') %"
+        BEGIN { print rounded(sprintf("%.6g", whole > 0 ? 100 * part / whole : 0) + 0) }') %"
 }
 
 # is_number_at_most VALUE LIMIT
@@ -366,8 +366,9 @@ find_beginning() {
         case $begun in
             "" | *[!0-9]*) begun=${known_time%.*} ;;
         esac
-    elif is_by_threshold && [ "$severity" != OKAY ] && [ "$hits" -gt 0 ] && [ "$plugin" != wss ]; then
-        # wss has intervals of its own
+    elif detail CurrentValue && [ -n "$value" ] && is_by_threshold && [ "$severity" != OKAY ] &&
+        [ "$hits" -gt 0 ] && [ "$plugin" != wss ]; then
+        # wss has intervals of its own; that there is no value is notified without hits
         begun=$(awk -v now="$begun" -v each="${COLLECTD_INTERVAL:-0}" -v hits="$hits" \
             'BEGIN { printf "%.0f", now - (hits + 2) * each }')
     fi

@@ -546,5 +546,5 @@ int main(void)
     tcase_add_test(tests, polls_without_the_capability);
     tcase_add_test(tests, arms_several_at_once);
     tcase_add_test(tests, closes_many_side_by_side);
-    return run_suite("psi trigger live", tests);
+    return run_isolated_suite("psi trigger live", tests);
 }
