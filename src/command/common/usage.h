@@ -11,7 +11,8 @@ enum command_status {
     COMMAND_FAILED = 1,        /**< standard error has the cause */
     COMMAND_MISUSED = 2,       /**< unknown option, argument or value; standard error names it */
     COMMAND_MISCONFIGURED = 3, /**< of doctor: collectd's configuration has a mistake */
-    COMMAND_EXCEEDED = 4       /**< of osnoise: a noise was longer than --max-single */
+    COMMAND_EXCEEDED = 4       /**< of osnoise: a noise was longer than --max-single, whatever else
+                                  failed */
 };
 
 /**

@@ -373,11 +373,13 @@ static int check_single_noises(const struct run *run)
     return COMMAND_FAILED;
 }
 
+/* That the limit was exceeded is known, whatever else failed: as when the noise stopped tracing,
+ * and with it the run, or other CPUs weren't measured. */
 static int worse_status(int a, int b)
 {
-    if (a == COMMAND_FAILED || b == COMMAND_FAILED)
-        return COMMAND_FAILED;
-    return a == COMMAND_EXCEEDED || b == COMMAND_EXCEEDED ? COMMAND_EXCEEDED : COMMAND_DONE;
+    if (a == COMMAND_EXCEEDED || b == COMMAND_EXCEEDED)
+        return COMMAND_EXCEEDED;
+    return a == COMMAND_FAILED || b == COMMAND_FAILED ? COMMAND_FAILED : COMMAND_DONE;
 }
 
 static int judge(const struct run *run)
