@@ -32,6 +32,7 @@ STAILQ_HEAD(queue, queued);
 struct dispatcher {
     const char *plugin;
     size_t per_second;
+    const char *option;   /* of that limit; NULL: it is fixed */
     struct thread thread; /* is woken when something was queued */
 
     pthread_mutex_t lock; /* of what follows, up to is_full */
@@ -196,8 +197,10 @@ bool dispatcher_can_queue(struct dispatcher *dispatcher)
             &dispatcher->is_full, LOG_WARNING, 1,
             "%s: %d notifications are queued, so new alarms aren't reported until the queue "
             "shortens: a notification handler (such as headroom-mail) is slow or hangs, or there "
-            "are more than MaxNotificationsPerSecond (%zu).",
-            dispatcher->plugin, DISPATCHER_CAPACITY, dispatcher->per_second);
+            "are more than %zu a second%s%s.",
+            dispatcher->plugin, DISPATCHER_CAPACITY, dispatcher->per_second,
+            dispatcher->option != NULL ? ", the limit by " : "",
+            dispatcher->option != NULL ? dispatcher->option : "");
     return can_queue;
 }
 
@@ -336,7 +339,8 @@ static int start_dispatcher(struct dispatcher *dispatcher)
     return thread_start(&dispatcher->thread, dispatcher_main, dispatcher, name);
 }
 
-int dispatcher_open(const char *plugin, size_t per_second, struct dispatcher **dispatcher)
+int dispatcher_open(const char *plugin, size_t per_second, const char *option,
+                    struct dispatcher **dispatcher)
 {
     struct dispatcher *opened = calloc(1, sizeof(*opened));
 
@@ -344,6 +348,7 @@ int dispatcher_open(const char *plugin, size_t per_second, struct dispatcher **d
         return -ENOMEM;
     opened->plugin = plugin;
     opened->per_second = per_second;
+    opened->option = option;
     thread_init(&opened->thread);
     pthread_mutex_init(&opened->lock, NULL);
     STAILQ_INIT(&opened->beginnings);

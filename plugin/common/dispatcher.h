@@ -35,9 +35,11 @@ struct dispatcher;
  *
  * @param plugin      the plugin's name, for messages and the thread's; kept.
  * @param per_second  the limit.
+ * @param option      the plugin's option that sets it, for messages; kept. NULL: there is none.
  * @return 0 or a negative errno.
  */
-int dispatcher_open(const char *plugin, size_t per_second, struct dispatcher **dispatcher);
+int dispatcher_open(const char *plugin, size_t per_second, const char *option,
+                    struct dispatcher **dispatcher);
 
 /**
  * Stops dispatching, after the notification that a handler has at the moment. Those that wait are

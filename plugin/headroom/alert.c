@@ -73,7 +73,7 @@ int alert_open(const struct alert_rule *rule, struct alert **alert)
 
     if (opened == NULL)
         return -ENOMEM;
-    int status = dispatcher_open(PLUGIN, PER_SECOND, &opened->dispatcher);
+    int status = dispatcher_open(PLUGIN, PER_SECOND, NULL, &opened->dispatcher);
     if (status < 0) {
         free(opened);
         return status;

@@ -238,7 +238,7 @@ static void *kills_main(void *context)
 
 static int start_kills(struct kills *kills, const struct hr_root *root)
 {
-    int status = dispatcher_open(PLUGIN, PER_SECOND, &kills->dispatcher);
+    int status = dispatcher_open(PLUGIN, PER_SECOND, NULL, &kills->dispatcher);
 
     if (status == 0)
         status = hr_oom_open(root, &kills->oom);

@@ -38,7 +38,7 @@ int osnoise_alert_open(const struct osnoise_rule *rule, struct osnoise_alert **a
 
     if (opened == NULL)
         return -ENOMEM;
-    int status = dispatcher_open(PLUGIN, PER_SECOND, &opened->dispatcher);
+    int status = dispatcher_open(PLUGIN, PER_SECOND, NULL, &opened->dispatcher);
     if (status < 0) {
         free(opened);
         return status;

@@ -346,7 +346,8 @@ static int open_reporting(struct psi_alerts *alerts)
     alerts->state_path = path;
     if (alerts->rule_count == 0 && access(path, F_OK) < 0)
         return 0;
-    int status = dispatcher_open(PLUGIN, alerts->limit, &context->dispatcher);
+    int status =
+        dispatcher_open(PLUGIN, alerts->limit, "MaxNotificationsPerSecond", &context->dispatcher);
     if (status == 0)
         status = psi_open_alarms_open(path, context->dispatcher, &context->open_alarms);
     return status;

@@ -40,7 +40,7 @@ static void set_up(void)
     fake_start_parts();
     sem_init(&entered, 0, 0);
     sem_init(&released, 0, 0);
-    ck_assert_int_eq(dispatcher_open("x", NO_LIMIT, &dispatcher), 0);
+    ck_assert_int_eq(dispatcher_open("x", NO_LIMIT, NULL, &dispatcher), 0);
 }
 
 static void tear_down(void)
@@ -52,10 +52,10 @@ static void tear_down(void)
     sem_destroy(&released);
 }
 
-static void reopen(size_t per_second)
+static void reopen(size_t per_second, const char *option)
 {
     dispatcher_close(dispatcher);
-    ck_assert_int_eq(dispatcher_open("x", per_second, &dispatcher), 0);
+    ck_assert_int_eq(dispatcher_open("x", per_second, option, &dispatcher), 0);
 }
 
 /* --- Queueing ------------------------------------------------------------- */
@@ -319,7 +319,7 @@ START_TEST(limits_notifications_a_second)
     const uint64_t begun_ns = hr_clock_ns();
 
     frozen_ns = begun_ns;
-    reopen(4);
+    reopen(4, NULL);
     for (uint64_t alarm = 0; alarm < 6; alarm++)
         ck_assert(begin(alarm));
     await_count(4);
@@ -361,8 +361,7 @@ START_TEST(refuses_beginnings_beyond_the_capacity)
         fake_log(0),
         "warning: x: 1000 notifications are queued, so new alarms aren't reported until the queue "
         "shortens: a notification handler (such as headroom-mail) is slow or hangs, or there are "
-        "more "
-        "than MaxNotificationsPerSecond (1000000).");
+        "more than 1000000 a second.");
     ck_assert_ptr_null(fake_log(1));
     sem_post(&released);
     await_count(1 + DISPATCHER_CAPACITY + 4);
@@ -375,6 +374,16 @@ START_TEST(refuses_beginnings_beyond_the_capacity)
     ck_assert(!begin(BLOCKER + 1));
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "1000 notifications are queued"), 2);
     ck_assert_uint_eq(fake_logs(0, NULL), 3);
+    sem_post(&released);
+}
+END_TEST
+
+START_TEST(names_the_option_that_limits)
+{
+    reopen(NO_LIMIT, "MostNotices");
+    fill_up();
+    ck_assert_ptr_nonnull(
+        strstr(fake_log(0), "or there are more than 1000000 a second, the limit by MostNotices."));
     sem_post(&released);
 }
 END_TEST
@@ -423,7 +432,7 @@ END_TEST
 START_TEST(stopping_needs_no_second)
 {
     frozen_ns = hr_clock_ns();
-    reopen(1);
+    reopen(1, NULL);
     ck_assert(begin(1) && begin(2));
     await_count(1);
     dispatcher_stop(dispatcher);
@@ -476,7 +485,7 @@ START_TEST(reports_a_lack_of_descriptors)
     struct dispatcher *none = NULL;
 
     leave_descriptors(0);
-    ck_assert_int_eq(dispatcher_open("x", 1, &none), -EMFILE);
+    ck_assert_int_eq(dispatcher_open("x", 1, NULL, &none), -EMFILE);
     ck_assert_ptr_null(none);
 }
 END_TEST
@@ -494,6 +503,7 @@ int main(void)
     tcase_add_test(tests, lists_what_waits);
     tcase_add_test(tests, limits_notifications_a_second);
     tcase_add_test(tests, refuses_beginnings_beyond_the_capacity);
+    tcase_add_test(tests, names_the_option_that_limits);
     tcase_add_test(tests, stopping_dispatches_nothing_more);
     tcase_add_test(tests, stopping_needs_no_second);
     tcase_add_test(tests, stopping_waits_for_a_hanging_handler_for_five_seconds);

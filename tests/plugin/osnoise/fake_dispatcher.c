@@ -6,7 +6,8 @@
 struct fake_dispatcher fake_dispatcher;
 
 int dispatcher_open(__attribute__((unused)) const char *plugin,
-                    __attribute__((unused)) size_t per_second, struct dispatcher **dispatcher)
+                    __attribute__((unused)) size_t per_second,
+                    __attribute__((unused)) const char *option, struct dispatcher **dispatcher)
 {
     *dispatcher = (struct dispatcher *)&fake_dispatcher;
     return 0;

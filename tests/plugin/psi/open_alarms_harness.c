@@ -32,7 +32,7 @@ static void set_up(void)
     ck_assert_int_eq(hr_boot_id_read(boot_id), 0);
     snprintf(our_boot, sizeof(our_boot), "boot %s\n", boot_id);
     alarms = NULL;
-    ck_assert_int_eq(dispatcher_open("x", 1000, &dispatcher), 0);
+    ck_assert_int_eq(dispatcher_open("x", 1000, NULL, &dispatcher), 0);
 }
 
 static void tear_down(void)
