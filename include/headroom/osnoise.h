@@ -90,6 +90,12 @@ enum hr_osnoise_kind {
     HR_OSNOISE_KIND_COUNT
 };
 
+/** The remedy where the workload can't be given a priority, the same for root and other users:
+ * root, too, lacks the capability in a service or a container that drops it. */
+#define HR_OSNOISE_PRIORITY_REMEDY                                                                 \
+    "add CAP_SYS_NICE (of a service AmbientCapabilities= and CapabilityBoundingSet=, of a "        \
+    "container --cap-add; elsewhere root has it), or take the priority o:0"
+
 /** Longer names are truncated. */
 #define HR_OSNOISE_NAME 64
 

@@ -10,7 +10,6 @@
 
 #include "base/reason.h"
 #include "base/text.h"
-#include "headroom/capability.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "osnoise/instance.h"
@@ -271,7 +270,7 @@ static bool has_default_rank(const struct hr_osnoise_options *options)
 int hr_osnoise_set_rank(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     const struct hr_osnoise_options *options = &osnoise->options;
-    char remedy[HR_REMEDY_SIZE], rank[16];
+    char rank[16];
 
     osnoise->is_unranked = false;
     if ((options->mode != HR_OSNOISE_WORKLOAD && options->mode != HR_OSNOISE_HARDWARE) ||
@@ -281,11 +280,11 @@ int hr_osnoise_set_rank(struct hr_osnoise *osnoise, struct hr_reason *reason)
                     ? hr_osnoise_rank_workload(osnoise->root, &osnoise->cpus, &options->priority)
                     : 0;
     if (found == -EPERM || found == -EACCES)
-        return hr_reason_set(reason, found,
-                             "no permission to give the workload the priority %s: %s, or take the "
-                             "priority o:0, by which it takes its runtime from other tasks",
-                             hr_priority_format(&options->priority, rank),
-                             hr_capability_remedy(HR_CAP_SYS_NICE, remedy));
+        return hr_reason_set(
+            reason, found,
+            "no permission to give the workload the priority %s: " HR_OSNOISE_PRIORITY_REMEDY
+            ", by which it takes its runtime from other tasks",
+            hr_priority_format(&options->priority, rank));
     osnoise->is_unranked = found <= 0;
     return 0;
 }

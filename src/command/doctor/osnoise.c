@@ -86,8 +86,7 @@ static void check_mode(const struct hr_root *root, enum hr_osnoise_mode mode, bo
     if (status == 0 && mode <= HR_OSNOISE_HARDWARE && !keeps_priority &&
         !hr_capability_is_held(HR_CAP_SYS_NICE))
         findings_add(findings, FINDING_LACKS, features[mode],
-                     "no permission to give the workload a priority",
-                     "add CAP_SYS_NICE, or take Priority \"o:0\"");
+                     "no permission to give the workload a priority", HR_OSNOISE_PRIORITY_REMEDY);
     else if (status == 0)
         findings_add(findings, FINDING_WORKS, features[mode], NULL, NULL);
     else if (status == -EBUSY || status == -EAGAIN)
