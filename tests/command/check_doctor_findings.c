@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doctor/checks.h"
 #include "doctor/findings.h"
 #include "support/suite.h"
 
@@ -70,6 +71,23 @@ static void expect_json(const struct findings *findings, const char *expected)
     ck_assert_str_eq(text, expected);
     free(text);
 }
+
+/* Names and values may have colons. */
+START_TEST(keeps_the_cause_of_an_invalid_combination_whole)
+{
+    const struct config_item block = {.key = "Alert", .path = "/etc/a: b", .line = 7};
+    struct findings findings = {.plugin = "osnoise"};
+
+    doctor_add_combination(&findings, &block, "of a: b the first", "take c: d");
+    doctor_add_combination(&findings, &block, "of a: b the first", NULL);
+    ck_assert_str_eq(findings.items[0].cause,
+                     "invalid combination: of a: b the first, in line 7 of /etc/a: b");
+    ck_assert_str_eq(findings.items[0].remedy, "take c: d: collectd doesn't start with this");
+    ck_assert_str_eq(findings.items[1].cause, findings.items[0].cause);
+    ck_assert_str_eq(findings.items[1].remedy, "correct it: collectd doesn't start with this");
+    ck_assert_int_eq(findings.items[1].state, FINDING_WRONG);
+}
+END_TEST
 
 START_TEST(looks_advice_up)
 {
@@ -400,6 +418,7 @@ int main(void)
 {
     TCase *tests = tcase_create("doctor");
 
+    tcase_add_test(tests, keeps_the_cause_of_an_invalid_combination_whole);
     tcase_add_test(tests, looks_advice_up);
     tcase_add_test(tests, counts_states_of_what_is_used);
     tcase_add_test(tests, prints_lines);

@@ -99,11 +99,10 @@ void doctor_check_combinations(const struct usage *usage, const char *plugin,
 /** The same of osnoise. */
 void doctor_check_osnoise_options(const struct usage *usage, struct findings *findings);
 
-/** Adds why options of a block don't go together, in the plugin's words: "CAUSE" or "CAUSE:
- * REMEDY".
- */
+/** Adds why options of a block don't go together, in the plugin's words. @param remedy  NULL: it
+ * knows none. */
 void doctor_add_combination(struct findings *findings, const struct config_item *block,
-                            const char *why);
+                            const char *cause, const char *remedy);
 
 /** @return the next block of a plugin; NULL: there are no more. @param next  0 at first. */
 const struct config_item *doctor_next_block(const struct usage *usage, const char *plugin,

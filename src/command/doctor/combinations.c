@@ -30,18 +30,16 @@ uint64_t doctor_us(const struct config_item *block, const char *option, uint64_t
 }
 
 void doctor_add_combination(struct findings *findings, const struct config_item *block,
-                            const char *why)
+                            const char *cause, const char *remedy)
 {
-    const char *end = strstr(why, ": ");
-    const size_t length = end != NULL ? (size_t)(end - why) : strlen(why);
-    char feature[80], cause[256], remedy[256];
+    char feature[80], where[256], correction[256];
 
     snprintf(feature, sizeof(feature), "<%s \"%.60s\">", block->key, config_text(block));
-    snprintf(cause, sizeof(cause), "invalid combination: %.*s, in line %u of %.80s", (int)length,
-             why, block->line, block->path);
-    snprintf(remedy, sizeof(remedy), "%s: collectd doesn't start with this",
-             end != NULL ? end + strlen(": ") : "correct it");
-    findings_add(findings, FINDING_WRONG, feature, cause, remedy);
+    snprintf(where, sizeof(where), "invalid combination: %s, in line %u of %.80s", cause,
+             block->line, block->path);
+    snprintf(correction, sizeof(correction), "%s: collectd doesn't start with this",
+             remedy != NULL ? remedy : "correct it");
+    findings_add(findings, FINDING_WRONG, feature, where, correction);
 }
 
 /* --- psi ---------------------------------------------------------------------- */
@@ -64,7 +62,7 @@ static void check_trigger(const struct config_item *block, struct findings *find
         return;
     snprintf(why, sizeof(why), "%s (Stall %.6g, Window %.6g)", reason,
              (double)options.stall_us / 1e6, (double)options.window_us / 1e6);
-    doctor_add_combination(findings, block, why);
+    doctor_add_combination(findings, block, why, NULL);
 }
 
 static void check_triggers(const struct config_item *plugin, struct findings *findings)

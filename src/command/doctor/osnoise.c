@@ -164,6 +164,17 @@ static void read_options(const struct config_item *block, struct hr_osnoise_opti
         options->max_single_ns = doctor_us(alert, "MaxSingle", 0) * 1000;
 }
 
+static void add_combination(struct findings *findings, const struct config_item *block,
+                            const struct hr_reason *reason)
+{
+    char cause[sizeof(reason->text)];
+    size_t length;
+    const char *remedy = hr_reason_remedy(reason, &length);
+
+    snprintf(cause, sizeof(cause), "%.*s", (int)length, reason->text);
+    doctor_add_combination(findings, block, cause, remedy);
+}
+
 /* The plugin checks them after each block; missing CPUs and the state file are no matter of it. */
 void doctor_check_osnoise_options(const struct usage *usage, struct findings *findings)
 {
@@ -177,7 +188,7 @@ void doctor_check_osnoise_options(const struct usage *usage, struct findings *fi
     while ((block = doctor_next_block(usage, "osnoise", &next)) != NULL) {
         read_options(block, &options);
         if (hr_osnoise_check(&options, &reason) < 0) {
-            doctor_add_combination(findings, block, reason.text);
+            add_combination(findings, block, &reason);
             return;
         }
     }
