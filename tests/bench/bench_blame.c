@@ -42,15 +42,28 @@ static void join_group(const char *name)
     groups_write(groups, name, "cgroup.procs", pid);
 }
 
-static pid_t start_echo(void)
+/* As fork(2), of a process that ends with us, even if we ended before it ran for the first time. */
+static pid_t start_process(void)
 {
-    char byte;
+    const pid_t parent = getpid();
     pid_t pid = fork();
 
     require(pid >= 0, "fork");
     if (pid > 0)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    return 0;
+}
+
+static pid_t start_echo(void)
+{
+    char byte;
+    pid_t pid = start_process();
+
+    if (pid > 0)
+        return pid;
     join_group("echo");
     while (read(there[0], &byte, 1) == 1 && write(back[1], &byte, 1) == 1)
         continue;
@@ -230,11 +243,9 @@ static void start_pair(int first, unsigned rest_us)
 
     require(pipe(to_second) == 0 && pipe(to_first) == 0, "pipe");
     for (int which = 0; which < 2; which++) {
-        many[first + which] = fork();
-        require(many[first + which] >= 0, "fork");
+        many[first + which] = start_process();
         if (many[first + which] > 0)
             continue;
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
         cpu_set_t only;
         CPU_ZERO(&only);
         CPU_SET(nth_cpu(first / 2), &only);
@@ -366,7 +377,7 @@ static void measure_thousand_groups(void)
 }
 
 /* Of the three parts, all or the one that is named. */
-static bool is_wanted(const char *part, char **arguments)
+static bool is_part_wanted(const char *part, char **arguments)
 {
     return arguments[1] == NULL || strcmp(arguments[1], part) == 0;
 }
@@ -390,11 +401,11 @@ int main(int count, char **arguments)
     require(sched_setaffinity(0, sizeof(own), &own) == 0, "CPU 0");
     pid_t echo = start_echo();
     join_group("sender");
-    if (is_wanted("switches", arguments))
+    if (is_part_wanted("switches", arguments))
         measure_switches();
-    if (is_wanted("loading", arguments))
+    if (is_part_wanted("loading", arguments))
         measure_loading();
-    if (is_wanted("groups", arguments))
+    if (is_part_wanted("groups", arguments))
         measure_thousand_groups();
     kill(echo, SIGKILL);
     waitpid(echo, NULL, 0);
