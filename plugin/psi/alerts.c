@@ -87,7 +87,9 @@ static int read_rule(struct psi_alerts *alerts, const oconfig_item_t *item)
         return -1;
     for (size_t i = 0; i < alerts->rule_count; i++)
         if (strcasecmp(alerts->rules[i].name, rule->name) == 0)
-            return option_refuse(PLUGIN, item, "a name that no other <Trigger> has");
+            return option_refuse(PLUGIN, item,
+                                 "a name that no other <Trigger> has, in any "
+                                 "file; headroom doctor names both lines");
     alerts->rule_count++;
     return 0;
 }

@@ -169,7 +169,8 @@ static int read_process(struct wss_targets *targets, const oconfig_item_t *item)
         return -1;
     if (is_taken(targets, label))
         return option_refuse(PLUGIN, item,
-                             "a name that no other <Process> has, and not \"system\"");
+                             "a name that no other <Process> has, in any file, and not "
+                             "\"system\"");
     struct wss_target *target =
         append_target(&targets->blocks, &targets->block_count, HR_WSS_PROCESSES);
     if (target == NULL || set_label(target, label) < 0)

@@ -96,7 +96,10 @@ void doctor_check_configuration(const struct usage *usage, const char *plugin,
 void doctor_check_combinations(const struct usage *usage, const char *plugin,
                                struct findings *findings);
 
-/** The same of osnoise. */
+/** Adds blocks of a plugin that have the name of an earlier one, where it takes one of each name. */
+void doctor_check_names(const struct usage *usage, const char *plugin, struct findings *findings);
+
+/** Adds what doctor_check_combinations() does, of osnoise. */
 void doctor_check_osnoise_options(const struct usage *usage, struct findings *findings);
 
 /** Adds why options of a block don't go together, in the plugin's words. @param remedy  NULL: it

@@ -259,6 +259,8 @@ void doctor_check_configuration(const struct usage *usage, const char *plugin,
                            : fault->plugin != NULL && strcmp(fault->plugin, plugin) == 0)
             add_fault(usage, fault, findings);
     }
+    if (plugin != NULL)
+        doctor_check_names(usage, plugin, findings);
     if (plugin != NULL && check_blocks(usage, &(struct check_context){plugin, false, findings}))
         doctor_check_combinations(usage, plugin, findings);
     for (size_t i = 0; i < STRICT_COUNT && plugin == NULL; i++)
