@@ -96,7 +96,8 @@ void doctor_check_configuration(const struct usage *usage, const char *plugin,
 void doctor_check_combinations(const struct usage *usage, const char *plugin,
                                struct findings *findings);
 
-/** Adds blocks of a plugin that have the name of an earlier one, where it takes one of each name. */
+/** Adds blocks of a plugin that have the name of an earlier one, where it takes one of each name.
+ */
 void doctor_check_names(const struct usage *usage, const char *plugin, struct findings *findings);
 
 /** Adds what doctor_check_combinations() does, of osnoise. */
