@@ -9,6 +9,7 @@
 #include "base/descriptor.h"
 #include "base/text.h"
 #include "headroom/process.h"
+#include "headroom/root.h"
 
 /* smaps has some 700 bytes for each mapping; a line of it has a path of up to 4,096 bytes, each of
  * which may be escaped as four. */
@@ -212,4 +213,23 @@ int hr_smaps_read_mappings(const struct hr_process *process,
     if (status < 0)
         return status;
     return mappings.has_text ? 0 : -ESRCH;
+}
+
+/* "VmFlags: rd ex mr mw me sd \n": the first piece has those of the first mapping. */
+bool hr_smaps_has_soft_dirty(const struct hr_root *root)
+{
+    char piece[PIECE_SIZE];
+
+    int fd = hr_root_openat(root, "proc/self/smaps", O_RDONLY);
+    if (fd < 0)
+        return true;
+    ssize_t got = read(fd, piece, sizeof(piece) - 1);
+    hr_descriptor_close(&fd);
+    piece[got < 0 ? 0 : got] = '\0';
+    char *flags = strstr(piece, "\nVmFlags:"),
+         *end = flags == NULL ? NULL : strchr(flags + 1, '\n');
+    if (end == NULL)
+        return true;
+    *end = '\0';
+    return strstr(flags, " sd") != NULL;
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct hr_process;
+struct hr_root;
 
 struct hr_smaps {
     bool has_rss, has_pss, has_referenced;
@@ -74,5 +75,11 @@ int hr_smaps_parse_mappings(struct hr_smaps_parser *parser, const char *text, si
 int hr_smaps_read_mappings(const struct hr_process *process,
                            int (*visit)(const struct hr_smaps_mapping *mapping, void *context),
                            void *context);
+
+/**
+ * @return whether the kernel tracks which pages are written (CONFIG_MEM_SOFT_DIRTY), by the flag
+ *         "sd" of the caller's first mapping, which each one begins with; true if that isn't known.
+ */
+bool hr_smaps_has_soft_dirty(const struct hr_root *root);
 
 #endif

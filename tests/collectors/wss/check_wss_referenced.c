@@ -6,6 +6,7 @@
 #include <check.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -188,6 +189,35 @@ START_TEST(counts_shared_memory_once)
     ck_assert_uint_eq(sample.rss_bytes, BACKENDS * ((8 << 20) + 100) * KIB);
     ck_assert_uint_eq(sample.pss_bytes, BACKENDS * ((8 << 20) / BACKENDS + 100) * KIB);
     ck_assert(sample.has_rss && sample.has_pss);
+}
+END_TEST
+
+static const struct {
+    const char *flags, *written; /* of our own first mapping, and to clear_refs */
+} kernels[] = {
+    {"VmFlags: rd ex mr mw me sd \n", "1"},
+    {"VmFlags: rd ex mr mw me \n", "14"},
+    {"VmFlags: rd ex mr mw me\n", "14"},
+    {"VmFlags: rd ex mr mw me ", "1"}, /* incomplete */
+    {"", "1"},
+};
+
+/* Pages that stay in a TLB get no new bit; flushing them is free where no soft-dirty bits are. */
+START_TEST(flushes_tlbs_where_that_is_free)
+{
+    char path[PATH_MAX], written[8] = "";
+
+    write_memory(100, 4, 4, 4, 4);
+    tree_write(tree, "proc/self/smaps", "%s\nRss: 4 kB\n%s%s", OWN, kernels[_i].flags,
+               _i == 1 ? SHARED "\nVmFlags: rd sd\n" : "");
+    open_backends(0);
+    ck_assert_int_eq(begin(), 0);
+    snprintf(path, sizeof(path), "%s/proc/100/clear_refs", tree_path(tree));
+    FILE *file = fopen(path, "re");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_ptr_nonnull(fgets(written, sizeof(written), file));
+    fclose(file);
+    ck_assert_str_eq(written, kernels[_i].written);
 }
 END_TEST
 
@@ -448,6 +478,8 @@ int main(void)
     tcase_add_loop_test(tests, adds_shared_memory_once, 0, COUNT(sums));
     tcase_add_test(tests, adds_up_many_mappings);
     tcase_add_test(tests, counts_shared_memory_once);
+    tcase_add_loop_test(tests, flushes_tlbs_where_that_is_free, 0,
+                        sizeof(kernels) / sizeof(kernels[0]));
     tcase_add_test(tests, counts_all_of_a_single_process);
     tcase_add_test(tests, counts_shared_memory_once_for_the_limit);
     tcase_add_loop_test(tests, touches_no_more_than_it_is_charged_for, 0, COUNT(charges));
