@@ -138,7 +138,7 @@ int hr_perf_group_open(struct hr_perf_open_group *open_group, const struct hr_pe
     if (status < 0)
         hr_perf_group_close(open_group, place->calls);
     open_group->base = open_group->last = (struct hr_perf_times){0};
-    open_group->kernel_running_ns = 0;
+    open_group->kernel_running_ns = open_group->clock_ns = 0;
     memset(open_group->base_counts, 0, (open_group->size + 1) * sizeof(*open_group->base_counts));
     return status;
 }
@@ -271,10 +271,10 @@ static void take_clock(struct hr_perf_open_group *open_group, struct reading *re
     struct hr_perf_times *now = &reading->times;
     const uint64_t enabled_ns = time_since(open_group->last.enabled_ns, now->enabled_ns);
     const uint64_t kernel_ns = time_since(open_group->kernel_running_ns, now->running_ns);
-    const uint64_t clock_ns = time_since(open_group->base_counts[clock], reading->counts[clock]);
+    const uint64_t clock_ns = time_since(open_group->clock_ns, reading->counts[clock]);
 
     open_group->kernel_running_ns = now->running_ns;
-    open_group->base_counts[clock] = reading->counts[clock];
+    open_group->clock_ns = open_group->base_counts[clock] = reading->counts[clock];
     now->running_ns = open_group->last.running_ns +
                       (is_switching(enabled_ns, kernel_ns, clock_ns) ? enabled_ns : clock_ns);
 }
@@ -330,7 +330,8 @@ static bool has_counted(const struct hr_perf_open_group *open_group, const struc
 /* The kernel (6.18) keeps the time of a cgroup only since a process of it was switched to the CPU
  * with its events there, not since they were enabled; nor where events were there already, since an
  * enabled one was opened (ctx_time_freeze). One that polls may never leave its CPU. Its counts are
- * right, but nothing is known of turns. */
+ * right, but nothing is known of turns. The time is made up for in the first case never, in the
+ * second at the next switch: by then the clock's must be that of all of it. */
 static void take_counts(struct hr_perf_open_group *open_group, const struct reading *reading)
 {
     size_t number = 0;

@@ -36,6 +36,7 @@ struct hr_perf_open_group {
     uint64_t *base_counts;
     struct hr_perf_times last;  /**< of the last read */
     uint64_t kernel_running_ns; /**< of the last read, where a clock replaces it */
+    uint64_t clock_ns;          /**< of the clock, when the times last moved */
 
     /* Results of the last read; kept when the group is closed or reopened. */
     struct hr_perf_times interval; /**< since the previous read */

@@ -229,8 +229,17 @@ static const struct {
     {"the clock moves while the times stand still",
      {{G(1), 0, G(1), 10, 10, G(1), true},
       {0, 0, G(1), 10, 10, 0, true}, /* it has counted, though for no time that is known */
-      {G(4), 0, G(1), 20, 80, G(1), true}},
+      {G(4), 0, G(1), 20, 40, G(2), true}},
      3},
+    {"the times make up for what they stood still",
+     {{G(1), G(1), G(1), 10, 10, G(1), true},
+      {0, 0, G(2), 20, 20, 0, true},
+      {0, 0, G(1), 10, 10, 0, true},
+      {G(4), G(4), G(1), 10, 10, G(4), true}},
+     4},
+    {"and never make up",
+     {{0, 0, G(2), 20, 20, 0, true}, {G(1), G(1), G(1), 10, 10, G(1), true}},
+     2},
 };
 
 START_TEST(takes_the_time_of_the_clock)
