@@ -68,9 +68,27 @@ static void require_findings(const struct alert *alert, const char *text)
     }
 }
 
+static bool begins_with(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Of a trigger's message: behind its resource and level come the stall and its findings, or how it
+ * has ended. */
+static void require_in_words(const struct alert *alert, const char *text)
+{
+    const char *what = strstr(alert->message, ": ");
+
+    require(strcmp(alert->plugin, "psi") == 0 && what != NULL);
+    if (begins_with(what, ": stalled "))
+        require_findings(alert, text);
+    else
+        require(begins_with(what, ": below ") || begins_with(what, ": no longer watched in "));
+}
+
 /* The text that is shown: the whole message, but that of a threshold, or of the end of its alarm as
  * no value comes, in other words; and so a trigger's stall, of which nothing that was found out is
- * missing. Before it the host, or not. */
+ * missing, and its end. Before it the host, or not. */
 static void require_shown(const struct alert *alert)
 {
     char text[ALERT_TEXT_SIZE], with_host[ALERT_TEXT_SIZE];
@@ -80,10 +98,8 @@ static void require_shown(const struct alert *alert)
     alert_text(alert, false, text);
     require(text[0] != '\0' && memchr(text, '\n', strlen(text)) == NULL);
     if (!alert_is_by_threshold(alert) && strstr(alert->message, ": no longer watched: ") == NULL &&
-        strcmp(text, message) != 0) {
-        require(strcmp(alert->plugin, "psi") == 0 && strstr(message, ": stalled ") != NULL);
-        require_findings(alert, text);
-    }
+        strcmp(text, message) != 0)
+        require_in_words(alert, text);
     alert_text(alert, true, with_host);
     require(strncmp(with_host, alert->host, strlen(alert->host)) == 0);
     require(strstr(with_host, text) != NULL);

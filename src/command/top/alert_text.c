@@ -8,7 +8,8 @@
  *
  * It is cut at 255 bytes, so that a long instance leaves no limit, or no value,
  *
- * and the words of headroom-mail, describe_threshold() and describe_wait().
+ * and the words of headroom-mail, describe_threshold(), describe_wait(), describe_trigger() and
+ * describe_unwatched().
  */
 #include "top/alert_text.h"
 
@@ -317,14 +318,21 @@ static void write_piece(FILE *out, const char *before, const struct piece *piece
         fprintf(out, "%s%.*s", before, (int)piece->length, piece->start);
 }
 
+static const char *find_wait_of(const struct trigger_text *trigger)
+{
+    char series[SERIES_SIZE];
+
+    snprintf(series, sizeof(series), "psi/percent/%s-full", trigger->resource);
+    return find_wait(series);
+}
+
 /* "all of h waits for a CPU, taken by b 82 ms; 51 % of the time: neighbours (914 ms); waiting: ..."
  */
 static void write_trigger(FILE *out, const struct alert *alert, const struct trigger_text *trigger)
 {
-    char series[SERIES_SIZE], text[VALUE_SIZE];
+    const char *what = find_wait_of(trigger);
+    char text[VALUE_SIZE];
 
-    snprintf(series, sizeof(series), "psi/percent/%s-full", trigger->resource);
-    const char *what = find_wait(series);
     write_waiter(out, alert, what, trigger->is_full, false);
     fprintf(out, " waits for %s", what);
     write_piece(out, ", taken by ", &trigger->takers);
@@ -340,6 +348,29 @@ static bool is_trigger(const struct alert *alert, struct trigger_text *trigger)
 {
     return strcmp(alert->plugin, "psi") == 0 &&
            trigger_text_parse(alert->message, alert->instance, trigger);
+}
+
+/* "all of h waits for a CPU less than 15 % of the time now" */
+static void write_trigger_end(FILE *out, const struct alert *alert,
+                              const struct trigger_text *trigger)
+{
+    const char *what = find_wait_of(trigger);
+    char text[VALUE_SIZE];
+
+    if (trigger->cause.length > 0) {
+        write_place(out, alert);
+        write_piece(out, " is no longer watched: ", &trigger->cause);
+        return;
+    }
+    write_value(PERCENT, trigger->pct, text);
+    write_waiter(out, alert, what, trigger->is_full, true);
+    fprintf(out, " waits for %s less than %s of the time now", what, text);
+}
+
+static bool is_trigger_end(const struct alert *alert, struct trigger_text *trigger)
+{
+    return strcmp(alert->plugin, "psi") == 0 &&
+           trigger_end_parse(alert->message, alert->instance, trigger);
 }
 
 static bool is_of_group(const struct alert *alert)
@@ -383,6 +414,8 @@ void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_
         write_threshold(out, alert);
     } else if (is_trigger(alert, &trigger)) {
         write_trigger(out, alert, &trigger);
+    } else if (is_trigger_end(alert, &trigger)) {
+        write_trigger_end(out, alert, &trigger);
     } else {
         fputs(alert->message[0] != '\0' ? alert->message : "-", out);
     }

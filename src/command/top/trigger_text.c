@@ -7,7 +7,10 @@
  *     waiting: nginx[423] 66 ms
  *
  * where "at least" may stand before the stall, ", for 12 s now" behind the group, and all behind
- * that may be missing. It is cut at 255 bytes, between these.
+ * that may be missing. It is cut at 255 bytes, between these. And of its end:
+ *
+ *     cpu full: below 150 ms in 1 s for 30 s in c/h
+ *     cpu full: no longer watched in c/h: no process is left in it
  */
 #include "top/trigger_text.h"
 
@@ -28,6 +31,7 @@ static const char *skip(const char *text, const char *with)
     return begins_with(text, with) ? text + strlen(with) : NULL;
 }
 
+/* @return what is behind "cpu full: "; NULL: it doesn't begin so */
 static const char *parse_pressure(const char *message, struct trigger_text *text)
 {
     static const char *const resources[] = {"cpu", "memory", "io", "irq"};
@@ -40,15 +44,18 @@ static const char *parse_pressure(const char *message, struct trigger_text *text
     if (rest == NULL)
         return NULL;
     text->is_full = begins_with(rest, " full: ");
-    return text->is_full ? skip(rest, " full: stalled ") : skip(rest, " some: stalled ");
+    return text->is_full ? skip(rest, " full: ") : skip(rest, " some: ");
 }
 
 static const char *parse_stall(const char *rest, struct trigger_text *text)
 {
-    const char *least = skip(rest, "at least ");
     double stalled_ms, elapsed_s, limit_ms;
     int used = 0;
 
+    rest = skip(rest, "stalled ");
+    if (rest == NULL)
+        return NULL;
+    const char *least = skip(rest, "at least ");
     text->at_least = least != NULL;
     if (least != NULL)
         rest = least;
@@ -150,6 +157,49 @@ bool trigger_text_parse(const char *message, const char *instance, struct trigge
     if (!parse_findings(rest, tasks, &text))
         return false;
     text.rest = (struct piece){tasks, strlen(tasks)};
+    *result = text;
+    return true;
+}
+
+/* "below 150 ms in 1 s for 30 s in c/h" */
+static bool parse_quiet(const char *rest, const char *instance, struct trigger_text *text)
+{
+    double limit_ms, window_s, quiet_s;
+    int used = 0;
+
+    if (sscanf(rest, "below %lf ms in %lf s for %lf%n", &limit_ms, &window_s, &quiet_s, &used) !=
+            3 ||
+        used == 0 || !(limit_ms >= 0) || !(window_s > 0) || !isfinite(limit_ms))
+        return false;
+    text->pct = fmin(100, limit_ms / 10 / window_s);
+    rest = skip(rest + used, " s in ");
+    if (rest != NULL)
+        rest = skip_group(rest, instance);
+    return rest != NULL && *rest == '\0';
+}
+
+/* "no longer watched in c/h: no process is left in it" */
+static bool parse_unwatched(const char *rest, const char *instance, struct trigger_text *text)
+{
+    rest = skip(rest, "no longer watched in ");
+    if (rest != NULL)
+        rest = skip_group(rest, instance);
+    if (rest != NULL)
+        rest = skip(rest, ": ");
+    if (rest == NULL)
+        return false;
+    text->cause = (struct piece){rest, strlen(rest)};
+    return true;
+}
+
+bool trigger_end_parse(const char *message, const char *instance, struct trigger_text *result)
+{
+    struct trigger_text text = {.resource = ""};
+    const char *rest = parse_pressure(message, &text);
+
+    if (rest == NULL ||
+        (!parse_quiet(rest, instance, &text) && !parse_unwatched(rest, instance, &text)))
+        return false;
     *result = text;
     return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top/trigger_text.h - the parts of a message about a stall, as psi's triggers notify it.
+ * top/trigger_text.h - the parts of a message about a stall, or its end, as psi's triggers notify
+ * it.
  */
 #ifndef HEADROOM_COMMAND_TOP_TRIGGER_TEXT_H
 #define HEADROOM_COMMAND_TOP_TRIGGER_TEXT_H
@@ -29,5 +30,14 @@ struct trigger_text {
  * @return whether it is one; otherwise *text is untouched.
  */
 bool trigger_text_parse(const char *message, const char *instance, struct trigger_text *text);
+
+/**
+ * Parses a message of psi_notification_quiet() or psi_notification_end(): `pct` is that of the
+ * limit, which is no longer reached, or `cause` why the pressure is no longer watched.
+ *
+ * @param instance  as above.
+ * @return whether it is one; otherwise *text is untouched.
+ */
+bool trigger_end_parse(const char *message, const char *instance, struct trigger_text *text);
 
 #endif
