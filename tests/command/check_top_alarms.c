@@ -309,28 +309,41 @@ static void know(const char *identifiers)
 static const struct {
     const char *what, *known, *lines, *kept; /* a "+" before what lasts */
 } watched[] = {
-    {"a group that went away while collectd was restarted", "h/psi-b/percent-io-full",
-     "0W:a:cpu-full 0W:b:io-full 1start", "W:a:cpu-full +W:b:io-full"},
+    {"a group that went away while collectd was restarted",
+     "h/psi-b/percent-io-full h/psi-b/percent-cpu-full", "0W:a:cpu-full 0W:b:io-full 1start",
+     "W:a:cpu-full +W:b:io-full"},
     {"and is there", "h/psi-b/percent-io-full h/psi-a/percent-cpu-full",
      "0W:a:cpu-full 0W:b:io-full 1start", "+W:a:cpu-full +W:b:io-full"},
-    {"as another one of its series", "h/psi-b/percent-io-full h/psi-a/percent-cpu-some",
+    {"as another one of its series",
+     "h/psi-b/percent-io-full h/psi-b/percent-cpu-full h/psi-a/percent-cpu-some",
      "0W:a:cpu-full 0W:b:io-full 1start", "W:a:cpu-full +W:b:io-full"},
-    {"or that begins alike", "h/psi-b/percent-io-full h/psi-a/percent-cpu-full-avg10",
+    {"or that begins alike", "h/psi-b/percent-cpu-full h/psi-a/percent-cpu-full-avg10",
      "0W:a:cpu-full 1start", "W:a:cpu-full"},
-    {"a start that isn't known", "h/psi-b/percent-io-full", "0W:a:cpu-full", "W:a:cpu-full"},
+    {"a start that isn't known", "h/psi-b/percent-cpu-full", "0W:a:cpu-full", "W:a:cpu-full"},
     {"a plugin without values", "h/headroom-b/percent-room h/psii-b/percent-io-full",
      "0W:a:cpu-full", "+W:a:cpu-full"},
+    {"a plugin's first interval, which has counters only",
+     "h/psi-a/derive-cpu-full h/psi-b/derive-cpu-full h/psi-system/derive-cpu-full",
+     "0F:a:cpu-full 1start", "+F:a:cpu-full"},
+    {"or values of the system", "h/psi-system/percent-cpu-idle h/psi-b/derive-cpu-full",
+     "0F:a:cpu-full 1start", "+F:a:cpu-full"},
+    {"or those that need one interval", "h/headroom-a/percent-room-memory",
+     "0W:a:room-cpu=0 1start", "+W:a:room-cpu=0"},
+    {"of another host", "g/psi-b/percent-cpu-full h/psi-b/percent-io-full", "0W:a:cpu-full",
+     "+W:a:cpu-full"},
+    {"or plugin", "h/psii-b/percent-cpu-full h/psi/percent-cpu-full", "0W:a:cpu-full",
+     "+W:a:cpu-full"},
     {"another host", "g/psi-b/percent-io-full", "0W:a:cpu-full", "+W:a:cpu-full"},
-    {"a trigger, whose end is reported after a restart", "h/psi-b/percent-io-full",
-     "0W:a:cpu 1start", "+W:a:cpu"},
+    {"a trigger, whose end is reported after a restart",
+     "h/psi-b/percent-cpu-full h/psi-b/derive-trigger_x_cpu", "0W:a:cpu 1start", "+W:a:cpu"},
     {"more than are shown", "h/psi-a/percent-io-full",
      "0W:a:io-full 0W:b:io-full 0W:c:io-full 0W:d:io-full 0W:e:io-full 0W:f:io-full 1start",
      "+W:a:io-full W:c:io-full W:d:io-full W:e:io-full W:f:io-full"},
     {"others are as they would be without it",
-     "h/psi-system/percent-cpu-some h/headroom-b/percent-room",
+     "h/psi-b/percent-cpu-full h/psi-system/percent-cpu-some h/headroom-b/percent-room",
      "0W:a:cpu-full 1start 2W:system:cpu-some 2W:b:room=0",
      "W:a:cpu-full +W:system:cpu-some +W:b:room=0"},
-    {"but for its own group", "h/psi-b/percent-io-full h/headroom-b/percent-room",
+    {"but for its own group", "h/psi-b/percent-cpu-full h/headroom-b/percent-room",
      "0W:a:cpu-full 0W:a:room=0 1start", "W:a:cpu-full"},
 };
 
@@ -348,23 +361,61 @@ START_TEST(looks_for_values_of_what_lasts)
 }
 END_TEST
 
-/* When collectd starts it has no values yet. */
-START_TEST(has_an_alarm_again_with_its_values)
+static void expect_kept(const char *expected)
 {
     char kept[512];
 
-    append_line("0W:a:cpu-full");
-    know("h/psi-a/percent-cpu-full h/psi-b/percent-io-full");
-    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
-    append_line("1start");
-    know("h/psi-b/percent-io-full");
-    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
-    ck_assert(!alert_lasts(&alerts_found(alerts)->entries[0]));
-    know("h/psi-a/percent-cpu-full h/psi-b/percent-io-full");
-    append_line("2W:a:cpu-full");
     ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
     list_kept(kept, sizeof(kept));
-    ck_assert_str_eq(kept, "+W:a:cpu-full");
+    ck_assert_str_eq(kept, expected);
+}
+
+/* When collectd starts it has no values yet, then those of some groups, at any moment. */
+START_TEST(keeps_an_alarm_while_collectd_starts)
+{
+    append_line("0W:a:cpu-full");
+    know("h/psi-a/percent-cpu-full h/psi-b/percent-cpu-full");
+    expect_kept("+W:a:cpu-full");
+    append_line("1start");
+    know("h/psi-a/derive-cpu-full h/psi-b/derive-cpu-full");
+    expect_kept("+W:a:cpu-full");
+    expect_kept("+W:a:cpu-full");
+    know("h/psi-b/percent-cpu-full");
+    expect_kept("+W:a:cpu-full");
+    know("h/psi-a/percent-cpu-full h/psi-b/percent-cpu-full");
+    expect_kept("+W:a:cpu-full");
+    know("h/psi-b/percent-cpu-full");
+    expect_kept("+W:a:cpu-full");
+    expect_kept("W:a:cpu-full");
+}
+END_TEST
+
+/* The list of series is from before the alert. */
+START_TEST(has_an_alarm_of_a_group_that_is_new)
+{
+    know("h/psi-b/percent-cpu-full");
+    append_line("0W:b:cpu-full");
+    expect_kept("+W:b:cpu-full");
+    append_line("1W:a:cpu-full");
+    expect_kept("+W:b:cpu-full +W:a:cpu-full");
+    know("h/psi-a/percent-cpu-full h/psi-b/percent-cpu-full");
+    expect_kept("+W:b:cpu-full +W:a:cpu-full");
+}
+END_TEST
+
+/* As when a group is selected again. */
+START_TEST(has_an_alarm_again_with_its_values)
+{
+    append_line("0W:a:cpu-full");
+    know("h/psi-a/percent-cpu-full h/psi-b/percent-cpu-full");
+    expect_kept("+W:a:cpu-full");
+    append_line("1start");
+    know("h/psi-b/percent-cpu-full");
+    expect_kept("+W:a:cpu-full");
+    expect_kept("W:a:cpu-full");
+    know("h/psi-a/percent-cpu-full h/psi-b/percent-cpu-full");
+    append_line("2W:a:cpu-full");
+    expect_kept("+W:a:cpu-full");
 }
 END_TEST
 
@@ -374,7 +425,7 @@ START_TEST(has_an_alarm_again_that_was_dropped)
     char kept[512];
 
     append_line("0W:a:cpu-full");
-    know("h/psi-b/percent-io-full");
+    know("h/psi-b/percent-cpu-full");
     ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
     append_alerts(1, 6);
     ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
@@ -393,7 +444,7 @@ START_TEST(says_that_an_alarm_has_no_values)
     char text[ALERT_TEXT_SIZE];
 
     append_line("0W:a:cpu-full");
-    know("h/psi-b/percent-io-full");
+    know("h/psi-b/percent-cpu-full");
     ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
     alert_text(&alerts_found(alerts)->entries[0], false, text);
     ck_assert_str_eq(text, "no longer watched, as collectd has no value of it: all of a waits for "
@@ -441,6 +492,8 @@ int main(void)
     tcase_add_loop_test(tests, shows_a_cause_once, 0, COUNT(causes));
     tcase_add_loop_test(tests, keeps_what_lasts, 0, COUNT(lasting));
     tcase_add_loop_test(tests, looks_for_values_of_what_lasts, 0, COUNT(watched));
+    tcase_add_test(tests, keeps_an_alarm_while_collectd_starts);
+    tcase_add_test(tests, has_an_alarm_of_a_group_that_is_new);
     tcase_add_test(tests, has_an_alarm_again_with_its_values);
     tcase_add_test(tests, has_an_alarm_again_that_was_dropped);
     tcase_add_test(tests, says_that_an_alarm_has_no_values);

@@ -145,7 +145,7 @@ int alert_parse(const char *line, size_t length, struct alert *alert)
     copy_piece(&fields[TYPE_INSTANCE], alert->type_instance, sizeof(alert->type_instance));
     copy_piece(&fields[MESSAGE], alert->message, sizeof(alert->message));
     alert->place[0] = alert->path[0] = '\0';
-    alert->lasts = alert->is_unwatched = alert->is_gone = false;
+    alert->lasts = alert->lacks_values = alert->is_unwatched = alert->is_gone = false;
     return 0;
 }
 
@@ -438,13 +438,18 @@ static int read_all(struct alerts *alerts)
     return read_added(alerts);
 }
 
-static void find_unwatched(struct alerts *alerts)
+/* The first reading goes by one list of series. Later ones go by two, as one may be from before the
+ * alert, or from the middle of the first interval after collectd's start. */
+static void find_unwatched(struct alerts *alerts, bool first)
 {
     struct alert_list *list = &alerts->found;
 
-    for (size_t i = 0; i < list->count; i++)
-        list->entries[i].is_unwatched =
-            list->entries[i].lasts && alarms_lack_values(&alerts->alarms, &list->entries[i]);
+    for (size_t i = 0; i < list->count; i++) {
+        struct alert *alert = &list->entries[i];
+        const bool lacked = first || alert->lacks_values;
+        alert->lacks_values = alert->lasts && alarms_lack_values(&alerts->alarms, alert);
+        alert->is_unwatched = lacked && alert->lacks_values;
+    }
 }
 
 /* By then the group may be gone, as with an alert of a log that is read for the first time. */
@@ -493,7 +498,7 @@ int alerts_read(struct alerts *alerts, const struct known_series *known,
     keep_last(alerts);
     alerts->alarms.known = known;
     int status = read_all(alerts);
-    find_unwatched(alerts);
+    find_unwatched(alerts, first);
     find_places(&alerts->found, memory);
     if (first) {
         keep_last(alerts);

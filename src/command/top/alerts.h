@@ -38,8 +38,9 @@ struct alert {
     char type_instance[128];
     char message[512]; /**< collectd's have up to 255 bytes */
     bool lasts;        /**< it has begun an alarm that hasn't ended, see alerts_found() */
-    bool is_unwatched; /**< it lasts, but collectd has no value of its series, by which the plugin
-                            threshold would end it */
+    bool lacks_values; /**< it lasts, but collectd has no value of its series, by which the plugin
+                            threshold would end it, see known_series_lack() */
+    bool is_unwatched; /**< so it was at the previous reading, too, or there was none */
 };
 
 /** Alerts, the oldest first. */

@@ -65,13 +65,30 @@ static bool has(const struct known_series *known, const char *text, size_t lengt
     return first < known->count && strncmp(known->list[first], text, length) == 0;
 }
 
+/* Whether a plugin's values of a kind have come, of whatever group: those of one interval come
+ * together, but some need two, as what is calculated of counters. */
+static bool has_kind(const struct known_series *known, const char *plugin, size_t length,
+                     const char *kind)
+{
+    const size_t kind_length = strlen(kind);
+
+    for (size_t i = find_first(known, plugin, length);
+         i < known->count && strncmp(known->list[i], plugin, length) == 0; i++) {
+        const size_t whole = strlen(known->list[i]);
+        if (whole > kind_length && strcmp(known->list[i] + whole - kind_length, kind) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool known_series_lack(const struct known_series *known, const char *identifier)
 {
     struct identifier parts;
 
     if (identifier_parse(identifier, &parts) != 0 || parts.instance.length == 0)
         return false;
-    return has(known, identifier, (size_t)(parts.instance.start - identifier)) &&
+    const char *kind = parts.instance.start + parts.instance.length; /* "/percent-cpu-full" */
+    return has_kind(known, identifier, (size_t)(parts.instance.start - identifier), kind) &&
            !has(known, identifier, strlen(identifier) + 1);
 }
 

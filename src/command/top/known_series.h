@@ -24,7 +24,8 @@ int known_series_add(struct known_series *known, const char *identifier);
 
 void known_series_sort(struct known_series *known);
 
-/** @return whether collectd has values of the same plugin and host, but none of this series. */
+/** @return whether collectd has values of the same plugin, host, type and type instance, but none
+ * of this series. */
 bool known_series_lack(const struct known_series *known, const char *identifier);
 
 void known_series_free(struct known_series *known);

@@ -320,12 +320,14 @@ static bool has_values(const struct table *table)
     return any;
 }
 
-/* Fetches a new table; the old one stays when that fails. */
+/* Fetches a new table; the old one stays when that fails. Which series there are isn't known then,
+ * nor while none has a value: collectd may have been restarted. */
 static int fetch_table(struct top *top)
 {
     struct known_series known = {.list = NULL};
     struct table fetched;
     int status = 0;
+    known_series_free(&top->known);
     if (top->client == NULL)
         status = client_open(top->options.socket, wait_for_collectd, top, &top->client);
     if (status == 0)
@@ -336,9 +338,11 @@ static int fetch_table(struct top *top)
         return status;
     }
     table_free(&top->table);
-    known_series_free(&top->known);
     top->table = fetched;
-    top->known = known;
+    if (has_values(&top->table))
+        top->known = known;
+    else
+        known_series_free(&known);
     if (top->memory != NULL)
         memory_fill(top->memory, &top->table);
     status = table_shorten_names(&top->table, top->memory);
