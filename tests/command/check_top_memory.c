@@ -278,31 +278,51 @@ static void append_line(const char *severity, const char *group, const char *mes
     "Host web1, plugin psi (instance x) type percent (instance cpu-full): Data source \"value\" "  \
     "is currently 54.0. That is above the warning threshold of 40.0."
 
-/* Whether its end says that it is gone, by what it was when its alarm began. */
-START_TEST(an_alert_knows_that_its_group_is_gone)
+/* What its end says, by what the group was when its alarm began, or by its name: "a" goes, "b"
+ * stays, "c" never was, "d/e" is empty when it ends and has processes later, "f_g" was empty all
+ * the time, "h_i" are two. */
+START_TEST(an_alert_knows_what_became_of_its_group)
 {
-    static const char *const groups[] = {"a", "b", "c"}; /* of which b stays, and c never was */
+    static const char *const groups[] = {"a", "b", "c", "d_e", "f_g", "h_i"};
     static const char unwatched[] = "cpu-full: no longer watched: no value has come for 21 s";
+    static const char expected[] =
+        "a is no longer watched: no value has come for 21 s, as its cgroup is gone\n"
+        "b is no longer watched: no value has come for 21 s, though its cgroup is there\n"
+        "c is no longer watched: no value has come for 21 s, it may be gone\n"
+        "d_e is no longer watched: no value has come for 21 s, as no process is left in it\n"
+        "f_g is no longer watched: no value has come for 21 s, as no process is left in it\n"
+        "h_i is no longer watched: no value has come for 21 s, it may be gone\n";
     struct table table = {.count = 0};
     struct alerts *alerts;
-    char log[512];
+    char log[512], text[ALERT_TEXT_SIZE];
 
     add_group("a", "1\n", "max\n");
     add_group("b", "1\n", "max\n");
-    for (int i = 0; i < 3; i++)
+    add_group("d", "1\n", "max\n");
+    add_group("d/e", "1\n", "max\n");
+    tree_add_group(tree, "f", false);
+    tree_add_group(tree, "f/g", false);
+    tree_add_group(tree, "h", false);
+    tree_add_group(tree, "h/i", false);
+    tree_add_group(tree, "h_i", false);
+    for (int i = 0; i < 6; i++)
         append_line("WARNING", groups[i], CURRENTLY);
     snprintf(log, sizeof(log), "%s/log", tree_path(tree));
     ck_assert_int_eq(alerts_open(log, &alerts), 0);
     memory_fill(reader, &table);
     ck_assert_int_eq(alerts_read(alerts, NULL, reader), 0);
     tree_remove_group(tree, "a");
+    tree_set_populated(tree, "d/e", false);
     memory_fill(reader, &table);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 6; i++)
         append_line("OKAY", groups[i], unwatched);
-    expect_last_texts(alerts,
-                      "a is no longer watched: no value has come for 21 s, it is gone\n"
-                      "b is no longer watched: no value has come for 21 s, it may be gone\n"
-                      "c is no longer watched: no value has come for 21 s, it may be gone\n");
+    expect_last_texts(alerts, expected);
+    tree_set_populated(tree, "d/e", true);
+    memory_fill(reader, &table);
+    ck_assert_int_eq(alerts_read(alerts, NULL, reader), 0);
+    const struct alert_list *list = alerts_found(alerts);
+    alert_text(&list->entries[list->count - 3], false, text);
+    ck_assert_ptr_nonnull(strstr(text, "as no process is left in it"));
     alerts_close(alerts);
 }
 END_TEST
@@ -346,7 +366,7 @@ int main(void)
     tcase_add_test(tests, version_1_alone);
     tcase_add_test(tests, finds_the_pod_of_a_long_name);
     tcase_add_test(tests, an_alert_keeps_its_pod);
-    tcase_add_test(tests, an_alert_knows_that_its_group_is_gone);
+    tcase_add_test(tests, an_alert_knows_what_became_of_its_group);
     tcase_add_test(tests, describes_which_groups_there_are);
     return run_suite("memory", tests);
 }

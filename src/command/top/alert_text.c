@@ -391,6 +391,22 @@ static const char *find_unwatched(const struct alert *alert)
     return alert->message + length + strlen(words);
 }
 
+bool alert_lacks_group(const struct alert *alert)
+{
+    static const char words[] = "no value has come ";
+    const char *reason = find_unwatched(alert);
+
+    return reason != NULL && strncmp(reason, words, strlen(words)) == 0 && is_of_group(alert);
+}
+
+/* As headroom-mail's find_absence(). */
+static const char *const absences[] = {
+    [GROUP_UNKNOWN] = ", it may be gone",
+    [GROUP_GONE] = ", as its cgroup is gone",
+    [GROUP_EMPTY] = ", as no process is left in it",
+    [GROUP_THERE] = ", though its cgroup is there",
+};
+
 void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_SIZE])
 {
     FILE *out = fmemopen(text, ALERT_TEXT_SIZE, "w");
@@ -407,9 +423,7 @@ void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_
     if (reason != NULL) {
         write_place(out, alert);
         fprintf(out, " is no longer watched: %s%s", reason,
-                !is_of_group(alert) ? ""
-                : alert->is_gone    ? ", it is gone"
-                                    : ", it may be gone");
+                alert_lacks_group(alert) ? absences[alert->group] : "");
     } else if (alert_is_by_threshold(alert)) {
         write_threshold(out, alert);
     } else if (is_trigger(alert, &trigger)) {

@@ -14,6 +14,7 @@
 #include "common/short_name.h"
 #include "headroom/array.h"
 #include "top/alarms.h"
+#include "top/alert_text.h"
 #include "top/memory.h"
 
 enum {
@@ -145,7 +146,8 @@ int alert_parse(const char *line, size_t length, struct alert *alert)
     copy_piece(&fields[TYPE_INSTANCE], alert->type_instance, sizeof(alert->type_instance));
     copy_piece(&fields[MESSAGE], alert->message, sizeof(alert->message));
     alert->place[0] = alert->path[0] = '\0';
-    alert->lasts = alert->lacks_values = alert->is_unwatched = alert->is_gone = false;
+    alert->lasts = alert->lacks_values = alert->is_unwatched = false;
+    alert->group = GROUP_UNKNOWN;
     return 0;
 }
 
@@ -485,8 +487,8 @@ static void find_places(struct alert_list *list, const struct memory_reader *mem
             find_place(alert, memory);
         if (alert->place[0] == '\0')
             take_place(list, alert);
-        if (alert->severity == ALERT_OKAY && alert->path[0] != '\0' && !alert->is_gone)
-            alert->is_gone = memory_lacks_group(memory, alert->path);
+        if (alert_lacks_group(alert) && alert->group == GROUP_UNKNOWN)
+            alert->group = memory_find_state(memory, alert->host, alert->instance, alert->path);
     }
 }
 

@@ -19,8 +19,7 @@
 
 #include "common/short_name.h"
 #include "top/known_series.h"
-
-struct memory_reader;
+#include "top/memory.h"
 
 enum alert_severity { ALERT_FAILURE, ALERT_WARNING, ALERT_OKAY };
 
@@ -34,7 +33,7 @@ struct alert {
     char instance[128];          /**< the plugin instance: the group */
     char place[SHORT_NAME_SIZE]; /**< of the group, by its path, see alerts_read(); "": not known */
     char path[512];              /**< of the group, by which it has that; "": not known */
-    bool is_gone;                /**< it has been seen that there is no such cgroup any more */
+    enum group_state group;      /**< of an end by alert_lacks_group(), when it was first known */
     char type_instance[128];
     char message[512]; /**< collectd's have up to 255 bytes */
     bool lasts;        /**< it has begun an alarm that hasn't ended, see alerts_found() */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -216,9 +217,61 @@ bool memory_is_of(const struct memory_reader *reader, const char *host)
     return host_is(host, reader->host);
 }
 
-bool memory_lacks_group(const struct memory_reader *reader, const char *path)
+/* Counts the groups that have a name, each "_" of which may be a slash, from a place in it on.
+ * @param path  the name; has slashes before that place. @param found  receives the last one. */
+static size_t count_named(const struct hr_root *root, char *path, char *from,
+                          char found[HR_INSTANCE_SIZE])
 {
-    return !reader->by_perf_event && hr_cgroup_find(reader->root, path) == -ENOENT;
+    size_t count = 0;
+
+    if (hr_cgroup_find(root, path) == 0) {
+        snprintf(found, HR_INSTANCE_SIZE, "%s", path);
+        count++;
+    }
+    for (char *at = from; (at = strchr(at, '_')) != NULL; at++) {
+        *at = '\0';
+        const bool is_there = at > from && at[1] != '\0' && hr_cgroup_find(root, path) == 0;
+        *at = '/';
+        if (is_there)
+            count += count_named(root, path, at + 1, found);
+        *at = '_';
+    }
+    return count;
+}
+
+static bool find_named(const struct hr_root *root, const char *instance,
+                       char found[HR_INSTANCE_SIZE])
+{
+    char path[HR_INSTANCE_SIZE];
+
+    snprintf(path, sizeof(path), "%s", instance);
+    return path[0] != '\0' && count_named(root, path, path, found) == 1;
+}
+
+static bool has_processes(const struct memory_reader *reader, const char *path)
+{
+    for (size_t i = 0; i < reader->count; i++)
+        if (strcmp(reader->members[i]->group->path, path) == 0)
+            return true;
+    return hr_cgroup_set_counts(reader->set).excess > 0;
+}
+
+enum group_state memory_find_state(const struct memory_reader *reader, const char *host,
+                                   const char *instance, const char *path)
+{
+    char found[HR_INSTANCE_SIZE];
+
+    if (reader->by_perf_event || reader->set == NULL || !host_is(host, reader->host))
+        return GROUP_UNKNOWN;
+    if (path[0] == '\0') {
+        if (!find_named(reader->root, instance, found))
+            return GROUP_UNKNOWN;
+        path = found;
+    }
+    const int status = hr_cgroup_find(reader->root, path);
+    if (status != 0)
+        return status == -ENOENT ? GROUP_GONE : GROUP_UNKNOWN;
+    return has_processes(reader, path) ? GROUP_THERE : GROUP_EMPTY;
 }
 
 const char *memory_find_path(const struct memory_reader *reader, const char *host,

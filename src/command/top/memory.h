@@ -37,9 +37,22 @@ void memory_fill(struct memory_reader *reader, struct table *table);
 /** @return whether a host of collectd is this machine. */
 bool memory_is_of(const struct memory_reader *reader, const char *host);
 
-/** @return whether it is known that there is no such cgroup on this machine any more.
- * @param path  one that memory_find_path() has returned. */
-bool memory_lacks_group(const struct memory_reader *reader, const char *path);
+/** What has become of a group. */
+enum group_state {
+    GROUP_UNKNOWN,
+    GROUP_GONE,  /**< there is no such cgroup */
+    GROUP_EMPTY, /**< no process is in it */
+    GROUP_THERE  /**< with processes, or too many groups have some to know of each */
+};
+
+/**
+ * Finds what has become of a group, as of the last memory_fill(). Only in cgroup2.
+ *
+ * @param path  one that memory_find_path() has returned before; "": not known, then a group that
+ *              is there is found by its name, if no other has that.
+ */
+enum group_state memory_find_state(const struct memory_reader *reader, const char *host,
+                                   const char *instance, const char *path);
 
 /** @return the path of the group with processes that has this name in series by it; NULL: it isn't
  * known. Valid until the next memory_fill(). */
