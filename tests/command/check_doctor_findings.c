@@ -316,6 +316,25 @@ START_TEST(prints_once_what_several_plugins_lack)
 }
 END_TEST
 
+/* As of a pattern that two blocks have. */
+START_TEST(keeps_what_a_plugin_lacks_once)
+{
+    struct findings findings = {.count = 0};
+
+    findings_begin(&findings, "psi", FINDINGS_ALL);
+    for (size_t i = 0; i < 2; i++) {
+        findings_add(&findings, FINDING_WORKS, "a", NULL, NULL);
+        findings_add(&findings, FINDING_LACKS, "b", "it is missing", "make it");
+    }
+    findings_add(&findings, FINDING_LACKS, "b", "it is missing", "wait");
+    expect_text(&findings, NULL,
+                "works    psi: a\n"
+                "lacks    psi: b: it is missing: make it\n"
+                "works    psi: a\n"
+                "lacks    psi: b: it is missing: wait\n\n");
+}
+END_TEST
+
 START_TEST(prints_json)
 {
     const struct findings findings = make_findings();
@@ -407,8 +426,11 @@ START_TEST(takes_no_more_than_it_holds)
 
     memset(long_text, 'x', sizeof(long_text) - 1);
     long_text[sizeof(long_text) - 1] = '\0';
-    for (size_t i = 0; i < room + 3; i++)
+    for (size_t i = 0; i < room + 3; i++) {
+        long_text[0] = (char)('a' + i % 20);
+        long_text[1] = (char)('a' + i / 20);
         findings_add(&findings, FINDING_LACKS, long_text, long_text, long_text);
+    }
     ck_assert_uint_eq(findings.count, room);
     free(text_of(&findings, &(struct findings_style){.width = 80}));
 }
@@ -430,6 +452,7 @@ int main(void)
     tcase_add_test(tests, prints_in_colours);
     tcase_add_test(tests, breaks_lines);
     tcase_add_test(tests, prints_once_what_several_plugins_lack);
+    tcase_add_test(tests, keeps_what_a_plugin_lacks_once);
     tcase_add_test(tests, prints_json);
     tcase_add_test(tests, tells_what_is_wrong_from_what_is_lacking);
     tcase_add_test(tests, escapes_json);

@@ -35,18 +35,42 @@ void findings_use(struct findings *findings, bool used)
         findings->judgement == FINDINGS_AS_CONFIGURED ? used : findings->judgement == FINDINGS_ALL;
 }
 
+static bool shares_cause(const struct finding *finding, const struct finding *next)
+{
+    return finding->cause[0] != '\0' && finding->state == next->state &&
+           finding->used == next->used && strcmp(finding->cause, next->cause) == 0 &&
+           strcmp(finding->remedy, next->remedy) == 0;
+}
+
+static bool is_same(const struct finding *finding, const struct finding *other)
+{
+    return strcmp(finding->feature, other->feature) == 0 && shares_cause(finding, other);
+}
+
+/* A plugin may lack the same for each of several blocks. */
+static bool is_there(const struct findings *findings, const struct finding *finding)
+{
+    const struct finding *before = findings->items;
+
+    while (before < finding &&
+           (strcmp(before->plugin, finding->plugin) != 0 || !is_same(before, finding)))
+        before++;
+    return before < finding;
+}
+
 void findings_add(struct findings *findings, enum finding_state state, const char *feature,
                   const char *cause, const char *remedy)
 {
     if (findings->count == sizeof(findings->items) / sizeof(findings->items[0]))
         return;
-    struct finding *finding = &findings->items[findings->count++];
+    struct finding *finding = &findings->items[findings->count];
     finding->plugin = findings->plugin;
     finding->state = state;
     finding->used = findings->used;
     snprintf(finding->feature, sizeof(finding->feature), "%s", feature);
     snprintf(finding->cause, sizeof(finding->cause), "%s", cause != NULL ? cause : "");
     snprintf(finding->remedy, sizeof(finding->remedy), "%s", remedy != NULL ? remedy : "");
+    findings->count += !is_there(findings, finding);
 }
 
 void findings_add_status(struct findings *findings, const char *feature, int status,
@@ -71,18 +95,6 @@ void findings_add_reason(struct findings *findings, enum finding_state state, co
 
     snprintf(cause, sizeof(cause), "%.*s", (int)length, reason->text);
     findings_add(findings, state, feature, cause, remedy);
-}
-
-static bool shares_cause(const struct finding *finding, const struct finding *next)
-{
-    return finding->cause[0] != '\0' && finding->state == next->state &&
-           finding->used == next->used && strcmp(finding->cause, next->cause) == 0 &&
-           strcmp(finding->remedy, next->remedy) == 0;
-}
-
-static bool is_same(const struct finding *finding, const struct finding *other)
-{
-    return strcmp(finding->feature, other->feature) == 0 && shares_cause(finding, other);
 }
 
 /* Whether another plugin has it, too, that came before. */

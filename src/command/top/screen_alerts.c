@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "top/alarms.h"
 #include "top/alert_text.h"
 
 enum {
@@ -127,7 +128,12 @@ static void draw_alerts_heading(const struct display *display, int y, int width,
     attrset(A_NORMAL);
 }
 
-/* Draws the time and the severity. */
+static bool has_ended(const struct alert *alert)
+{
+    return alarm_has_end(alert) && !alert_lasts(alert);
+}
+
+/* Draws the time and the severity, which catches the eye unless the alarm has ended. */
 static void draw_severity(const struct display *display, int y, int width,
                           const struct alert *alert)
 {
@@ -138,7 +144,7 @@ static void draw_severity(const struct display *display, int y, int width,
     };
     const int word = CLOCK_WIDTH + 1;
     display_text(display, y, 0, alert_clock(alert), width);
-    attrset(display_attribute(display, severities[alert->severity]));
+    attrset(has_ended(alert) ? A_DIM : display_attribute(display, severities[alert->severity]));
     display_sentence(display, y, word, alert_word(alert->severity), width - word);
     attrset(A_NORMAL);
 }
