@@ -152,9 +152,11 @@ static struct measured measure(const struct hr_cgroup *group, struct stream *str
     require(hr_room_open(machine, group, 20 * HR_NS_PER_S, &source) == 0, "the group");
     hr_room_machine_read(machine);
     hr_room_read(source, &lines, &before);
+    hr_psi_read(pressure, &before_irq);
     send_jobs(streams, 2, seconds);
     hr_room_machine_read(machine);
     hr_room_read(source, &lines, &after);
+    hr_psi_read(pressure, &after_irq);
     require(hr_psi_delta(&before.psi.sample[HR_PSI_CPU], &after.psi.sample[HR_PSI_CPU], HR_PSI_SOME,
                          &measured.some_pct) == 0,
             "pressure");
@@ -240,13 +242,18 @@ struct busy {
     double used_pct, irq_pct;
 };
 
+/* What the machine uses, by /proc/stat, beside what the kernel says of interrupts. */
 static struct busy measure_machine(struct stream *streams)
 {
+    static const struct hr_psi_options irq = {.resources = {[HR_PSI_IRQ] = true}};
     struct hr_room_machine *machine;
     struct hr_room_source *source;
     struct hr_room_reading before, after;
+    struct hr_psi *pressure;
+    struct hr_psi_snapshot before_irq, after_irq;
     struct busy busy = {.irq_pct = NAN};
 
+    require(hr_psi_open_system(root, &irq, &pressure) == 0, "the pressure of interrupts");
     require(hr_room_machine_open(root, &machine) == 0, "the machine");
     require(hr_room_open(machine, NULL, 20 * HR_NS_PER_S, &source) == 0, "its room");
     hr_room_machine_read(machine);
@@ -256,8 +263,10 @@ static struct busy measure_machine(struct stream *streams)
     hr_room_read(source, &lines, &after);
     require(after.cpu.status == 0, "the use of the machine isn't known");
     busy.used_pct = 100 * after.cpu.used;
-    hr_psi_delta(&before.psi.sample[HR_PSI_IRQ], &after.psi.sample[HR_PSI_IRQ], HR_PSI_FULL,
+    require(after_irq.status[HR_PSI_IRQ] == 0, "the kernel has no pressure of interrupts");
+    hr_psi_delta(&before_irq.sample[HR_PSI_IRQ], &after_irq.sample[HR_PSI_IRQ], HR_PSI_FULL,
                  &busy.irq_pct);
+    hr_psi_close(pressure);
     hr_room_close(source);
     hr_room_machine_close(machine);
     return busy;
