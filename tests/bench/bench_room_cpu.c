@@ -152,11 +152,9 @@ static struct measured measure(const struct hr_cgroup *group, struct stream *str
     require(hr_room_open(machine, group, 20 * HR_NS_PER_S, &source) == 0, "the group");
     hr_room_machine_read(machine);
     hr_room_read(source, &lines, &before);
-    hr_psi_read(pressure, &before_irq);
     send_jobs(streams, 2, seconds);
     hr_room_machine_read(machine);
     hr_room_read(source, &lines, &after);
-    hr_psi_read(pressure, &after_irq);
     require(hr_psi_delta(&before.psi.sample[HR_PSI_CPU], &after.psi.sample[HR_PSI_CPU], HR_PSI_SOME,
                          &measured.some_pct) == 0,
             "pressure");
@@ -258,9 +256,11 @@ static struct busy measure_machine(struct stream *streams)
     require(hr_room_open(machine, NULL, 20 * HR_NS_PER_S, &source) == 0, "its room");
     hr_room_machine_read(machine);
     hr_room_read(source, &lines, &before);
+    hr_psi_read(pressure, &before_irq);
     send_jobs(streams, 2, seconds);
     hr_room_machine_read(machine);
     hr_room_read(source, &lines, &after);
+    hr_psi_read(pressure, &after_irq);
     require(after.cpu.status == 0, "the use of the machine isn't known");
     busy.used_pct = 100 * after.cpu.used;
     require(after_irq.status[HR_PSI_IRQ] == 0, "the kernel has no pressure of interrupts");
