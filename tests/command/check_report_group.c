@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/group.h"
 #include "configured/used_features.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
@@ -20,6 +21,7 @@
 #include "headroom/root.h"
 #include "headroom/state_file.h"
 #include "report/group.h"
+#include "report/profile.h"
 #include "support/frozen_clock.h"
 #include "support/one_group.h"
 #include "support/room_tree.h"
@@ -138,15 +140,12 @@ static void grow_and_save(const char *path, unsigned mib, unsigned file_mib, uns
     hr_cgroup_set_close(set);
 }
 
-static struct hr_room_working_set working_set;
-
 static void read_group(int row)
 {
     struct places places;
 
     group_free(&group);
     ck_assert_int_eq(group_fetch(NULL, &rooms, (size_t)row, &group), 0);
-    group.working_set = working_set;
     ck_assert_int_eq(places_find(root, &usage, &rooms, &places), 0);
     ck_assert_int_eq(group_read(root, &usage, &rooms, &places, (size_t)row, &group), 0);
     places_free(&places);
@@ -182,7 +181,7 @@ static void assert_says(int row, const char *text)
 static const char whole[] =
     "\n"
     "       used attainable room   more trouble line\n"
-    "memory 105M       150M  30% +45.0M     20% some\n"
+    "memory 105M       150M ≥30% ≥45.0M     20% some\n"
     "cpu       -          -    -      -     40% some\n"
     "io        -          -    -      -     40% full\n"
     "\n"
@@ -266,7 +265,7 @@ START_TEST(the_system)
 END_TEST
 
 /* Of 100 MiB of anonymous memory and 20 of active files. */
-START_TEST(what_a_working_set_tells)
+static void write_memory_of_a(void)
 {
     room_tree_machine(tree, 0, 0, 100);
     tree_write(tree, "proc/diskstats", "8 0 sda 100 0 800 100 0 0 0 0 0 0 0\n"); /* 1 ms a read */
@@ -274,19 +273,81 @@ START_TEST(what_a_working_set_tells)
     room_tree_write(tree, "p/a", "memory.stat",
                     "inactive_file 20971520\nactive_file 20971520\nactive_anon 104857600\n"
                     "inactive_anon 0\nfile_mapped 41943040\nworkingset_refault_file 0\n");
-    hr_room_working_set_add(&working_set, "10s", 40 * MIB);
+}
+
+START_TEST(what_a_working_set_tells)
+{
+    write_memory_of_a();
+    hr_room_working_set_add(&rows[A].working_set, "10s", 40 * MIB);
     read_group(A);
     assert_says(A,
                 "memory   its own limit, memory.max, binds: 250 MiB; swap space makes it 100 MiB "
                 "more; 20 MiB of what it uses are active files, of which it may not need all; "
                 "its working set doesn't show what it needs: it touches more and more up to the "
                 "longest window\n");
-    hr_room_working_set_add(&working_set, "120s", 41 * MIB);
+    hr_room_working_set_add(&rows[A].working_set, "120s", 41 * MIB);
     read_group(A);
     assert_says(A,
                 "memory   its own limit, memory.max, binds: 250 MiB; by the wss plugin: it needs "
                 "what it touches within 10 s\n");
-    working_set.count = 0;
+}
+END_TEST
+
+/* Whether it has one still, once the groups that are meant, by default all, were read. */
+static bool keeps_profile(int row, const struct group_patterns *meant)
+{
+    static const struct group_patterns all = {.list = NULL};
+    struct places places;
+
+    rows[row].has_profile = true;
+    ck_assert_int_eq(places_find(root, &usage, &rooms, &places), 0);
+    ck_assert_int_eq(profiles_check(root, &usage, &places, meant != NULL ? meant : &all, &rooms),
+                     0);
+    places_free(&places);
+    return rows[row].has_profile;
+}
+
+START_TEST(a_profile_that_does_not_show_the_need_is_none)
+{
+    char name[] = "p_b", *list[] = {name};
+    const struct group_patterns b = {.list = list, .count = 1};
+
+    write_memory_of_a();
+    hr_room_working_set_add(&rows[A].working_set, "10s", 40 * MIB);
+    ck_assert(!keeps_profile(A, NULL));
+    ck_assert(profile_has_room_at_least(&rows[A]));
+    ck_assert(keeps_profile(A, &b));
+    rows[A].host = (char *)"far-away";
+    ck_assert(keeps_profile(A, NULL));
+    rows[A].host = (char *)"h";
+    hr_room_working_set_add(&rows[A].working_set, "120s", 41 * MIB);
+    ck_assert(keeps_profile(A, NULL));
+    ck_assert(!profile_has_room_at_least(&rows[A]));
+}
+END_TEST
+
+/* Then the plugin has published its values, by a profile. */
+START_TEST(a_group_that_cannot_be_read_keeps_its_profile)
+{
+    write_memory_of_a();
+    hr_room_working_set_add(&rows[A].working_set, "10s", 40 * MIB);
+    tree_remove(tree, TREE_CGROUPS "/p/a/memory.stat");
+    ck_assert(keeps_profile(A, NULL));
+}
+END_TEST
+
+/* The row has what the mark means, if it has the mark. */
+START_TEST(what_the_mark_means)
+{
+    static const char legend[] = "\"≥\", at least: no profile of the wss plugin ";
+
+    read_group(A);
+    ck_assert_ptr_null(strstr(print_group(A), legend));
+    rows[A].values[ROOM_LEAST] = rows[A].values[ROOM_CPU] = 10;
+    assert_says(A, legend);
+    rows[A].has_profile = true;
+    ck_assert_ptr_null(strstr(print_group(A), legend));
+    assert_says(A, "memory 105M       150M  30% +45.0M     20% some\n");
 }
 END_TEST
 
@@ -376,7 +437,7 @@ START_TEST(one_that_is_not_here)
 {
     rows[A].host = (char *)"far-away";
     read_group(A);
-    assert_says(A, "memory 105M       150M  30% +45.0M            -\n");
+    assert_says(A, "memory 105M       150M ≥30% ≥45.0M            -\n");
     assert_says(A, "note     it is on another host: run headroom report there\n");
     ck_assert_ptr_null(strstr(printed, "trend"));
     rows[A].host = (char *)"h";
@@ -527,6 +588,9 @@ int main(void)
     tcase_add_test(tests, without_what_was_saved);
     tcase_add_test(tests, the_system);
     tcase_add_test(tests, what_a_working_set_tells);
+    tcase_add_test(tests, a_profile_that_does_not_show_the_need_is_none);
+    tcase_add_test(tests, a_group_that_cannot_be_read_keeps_its_profile);
+    tcase_add_test(tests, what_the_mark_means);
     tcase_add_test(tests, the_limit_of_a_group_above);
     tcase_add_test(tests, the_lowest_limit_of_cpu_time);
     tcase_add_test(tests, a_limit_of_io);

@@ -79,6 +79,7 @@ static void take_row(const struct room_row *row, struct group *group)
 int group_fetch(struct client *client, const struct rooms *rooms, size_t row, struct group *group)
 {
     *group = (struct group){.touched_s = NAN, .active_file_bytes = NAN, .swap_bytes = NAN};
+    group->working_set = rooms->rows[row].working_set;
     take_row(&rooms->rows[row], group);
     if (group_binding(&rooms->rows[row]) != GROUP_CPU)
         return 0;

@@ -50,7 +50,7 @@ struct group {
     bool lacks_cpu_limit;     /**< neither it nor one above has a cpu.max */
     enum hr_stall_io io_kind; /**< what of I/O is limited most, on the device with these numbers */
     uint32_t io_major, io_minor;
-    struct hr_room_working_set working_set; /**< set by the caller of group_read() */
+    struct hr_room_working_set working_set; /**< its row's */
     double touched_s;              /**< within which that shows the need; NAN: it doesn't */
     struct hr_reason need_unknown; /**< why not; empty: there is none, or it does */
     double active_file_bytes;      /**< used, but perhaps not needed; NAN: not known */

@@ -7,6 +7,7 @@
 #include "common/json.h"
 #include "common/output.h"
 #include "report/group.h"
+#include "report/profile.h"
 #include "report/rooms.h"
 
 static const char *const names[ROOM_VALUE_COUNT] = {
@@ -36,6 +37,17 @@ static void print_causes(FILE *out, const struct room_row *row)
     putc(']', out);
 }
 
+/* Whether it is by a profile, null where there is no such need. */
+static void print_whether_at_most(FILE *out, const struct room_row *row)
+{
+    const bool is_known = !isnan(row->values[ROOM_NEED]) && !room_is_system(row->group);
+
+    fprintf(out, ",\"memory_need_is_at_most\":%s",
+            !is_known                 ? "null"
+            : profile_is_missing(row) ? "true"
+                                      : "false");
+}
+
 static void print_row(FILE *out, const struct room_row *row, const struct group *about)
 {
     putc('{', out);
@@ -46,6 +58,7 @@ static void print_row(FILE *out, const struct room_row *row, const struct group 
         fprintf(out, ",\"%s\":", names[i]);
         json_print_number(out, "", isfinite(row->values[i]) != 0, "%.10g", row->values[i]);
     }
+    print_whether_at_most(out, row);
     json_print_number(out, ",\"cpu_idle_percent\":", isfinite(row->idle_pct) != 0, "%.10g",
                       row->idle_pct);
     print_causes(out, row);

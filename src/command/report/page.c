@@ -16,6 +16,7 @@
 #include "headroom/quantity.h"
 #include "headroom/utf8.h"
 #include "report/group.h"
+#include "report/profile.h"
 
 #define WIDTH_MAX    80
 #define CHART_HEIGHT 14
@@ -81,10 +82,12 @@ static struct hr_quantity amount_of(const struct group *group, enum group_resour
 
 /* --- The resources -------------------------------------------------------------------------- */
 
-static void add_resource(struct grid *grid, const struct group *group, enum group_resource resource)
+static void add_resource(struct grid *grid, const struct room_row *row, const struct group *group,
+                         enum group_resource resource)
 {
     const struct group_room *room = &group->rooms[resource];
-    const char *plus = room->left > 0 ? "+" : "";
+    const bool is_at_least = resource == GROUP_MEMORY && profile_has_room_at_least(row);
+    const char *plus = is_at_least ? profile_mark(true) : "+";
 
     grid_cell(grid, "%s", group_resource_name(resource));
     grid_cell(grid, "%s", number_of(group, resource, room->used).text);
@@ -92,15 +95,16 @@ static void add_resource(struct grid *grid, const struct group *group, enum grou
     if (isnan(room->room_pct))
         grid_cell(grid, "-");
     else
-        grid_cell(grid, "%.0f%%", floor(room->room_pct));
-    grid_cell(grid, "%s%s", plus, number_of(group, resource, room->left).text);
+        grid_cell(grid, "%s%.0f%%", profile_mark(is_at_least), floor(room->room_pct));
+    grid_cell(grid, "%s%s", room->left > 0 ? plus : "",
+              number_of(group, resource, room->left).text);
     if (isnan(room->line_pct))
         grid_cell(grid, "-");
     else
         grid_cell(grid, "%g%% %s", room->line_pct, resource == GROUP_IO ? "full" : "some");
 }
 
-static int print_resources(FILE *out, const struct group *group)
+static int print_resources(FILE *out, const struct room_row *row, const struct group *group)
 {
     static const char *const titles[] = {"", "used", "attainable", "room", "more", "trouble line"};
     struct grid grid = {.column_count = 6, .left = 1};
@@ -108,7 +112,7 @@ static int print_resources(FILE *out, const struct group *group)
     for (size_t i = 0; i < sizeof(titles) / sizeof(*titles); i++)
         grid_cell(&grid, "%s", titles[i]);
     for (int i = 0; i < GROUP_RESOURCE_COUNT; i++)
-        add_resource(&grid, group, (enum group_resource)i);
+        add_resource(&grid, row, group, (enum group_resource)i);
     return grid_print(&grid, out);
 }
 
@@ -469,7 +473,9 @@ int group_print(FILE *out, const struct room_row *row, const struct group *group
 
     width = width < WIDTH_MAX ? width : WIDTH_MAX;
     putc('\n', out);
-    status = print_resources(out, group);
+    status = print_resources(out, row, group);
+    if (profile_has_room_at_least(row) && !profile_is_shown_at_least(row)) /* else the row has it */
+        profile_print_legend(out);
     putc('\n', out);
     if (status == 0)
         status = print_cgroup(out, row, group, width);

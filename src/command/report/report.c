@@ -20,8 +20,8 @@
 #include "headroom/root.h"
 #include "report/group.h"
 #include "report/places.h"
+#include "report/profile.h"
 #include "report/rooms.h"
-#include "report/working_set.h"
 
 #define ANSWER_TIMEOUT_MS 5000
 
@@ -161,16 +161,6 @@ static int fetch_rooms(struct client *client, const struct options *options,
     return status == 0 && !options->json ? places_shorten_names(&found->places, rooms) : status;
 }
 
-static int fetch_group(struct client *client, struct found *found)
-{
-    const struct rooms *rooms = &found->rooms;
-    int status = group_fetch(client, rooms, found->row, &found->about);
-
-    return status != 0
-               ? status
-               : working_set_fetch(client, &rooms->rows[found->row], &found->about.working_set);
-}
-
 static int fetch(const struct options *options, const struct here *here, char *const *wanted,
                  size_t count, struct found *found)
 {
@@ -185,7 +175,7 @@ static int fetch(const struct options *options, const struct here *here, char *c
         found->row =
             found->chosen == 0 ? rooms_find_only(&found->rooms, &found->meant) : found->rooms.count;
         if (found->row < found->rooms.count)
-            status = fetch_group(client, found);
+            status = group_fetch(client, &found->rooms, found->row, &found->about);
     }
     client_close(client);
     if (status == 0 && found->rooms.count == 0)
@@ -280,11 +270,15 @@ static int print_rooms(const char *title, const struct options *options, const s
     return output_finish(title, status != 0 ? status : output_flush(stdout));
 }
 
-static int read_group(const char *title, const struct here *here, struct found *found)
+/* Of groups that have a profile whether it shows their need; of the only group everything. */
+static int read_groups(const char *title, const struct here *here, struct found *found)
 {
-    const int failure = group_read(here->root, &here->usage, &found->rooms, &found->places,
-                                   found->row, &found->about);
+    struct rooms *rooms = &found->rooms;
+    int failure = profiles_check(here->root, &here->usage, &found->places, &found->meant, rooms);
 
+    if (failure == 0 && found->row < rooms->count)
+        failure =
+            group_read(here->root, &here->usage, rooms, &found->places, found->row, &found->about);
     if (failure == 0)
         return COMMAND_DONE;
     fprintf(stderr, "%s: can't read the group: %s\n", title, strerror(-failure));
@@ -299,11 +293,9 @@ static int show_rooms(const char *title, const struct options *options, const st
 
     if (found->chosen != 0)
         return fail_by_choice(title, found);
-    if (is_one) {
-        const int status = read_group(title, here, found);
-        if (status != COMMAND_DONE)
-            return status;
-    }
+    const int status = read_groups(title, here, found);
+    if (status != COMMAND_DONE)
+        return status;
     rooms_keep(rooms, &found->meant);
     rooms_sort(rooms, options->sort);
     return print_rooms(title, options, rooms, is_one ? &found->about : NULL);

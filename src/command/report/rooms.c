@@ -12,6 +12,7 @@
 #include "common/identifier.h"
 #include "headroom/array.h"
 #include "headroom/utf8.h"
+#include "report/working_set.h"
 
 #define BY "-by-"
 
@@ -55,9 +56,10 @@ struct names {
     size_t count, capacity;
 };
 
-/* Series that are shown, how idle the CPUs of each host are, and one of each group of psi. */
+/* Series that are shown, how idle the CPUs of each host are, one of each group of psi; and of wss
+ * the windows, and one of what are processes. */
 struct found {
-    struct names shown, idle, of_psi;
+    struct names shown, idle, of_psi, windows, processes;
 };
 
 static int append_name(struct names *names, const char *text)
@@ -81,6 +83,10 @@ static int collect_value(void *context, const char *text)
     if (piece_is(&parts.plugin, "psi") && piece_is(&parts.type, "percent") &&
         piece_is(&parts.type_instance, "cpu-idle"))
         return append_name(&found->idle, text);
+    if (working_set_window(&parts) != NULL)
+        return append_name(&found->windows, text);
+    if (working_set_is_of_processes(&parts))
+        return append_name(&found->processes, text);
     if (!piece_is(&parts.plugin, "headroom") ||
         (value_of(&parts) == ROOM_VALUE_COUNT && find_by(&parts) == NULL))
         return 0;
@@ -177,6 +183,34 @@ static int add_idle(struct rooms *rooms, const char *text, double number)
     return 0;
 }
 
+static int add_window(struct rooms *rooms, const char *text, double bytes)
+{
+    struct identifier parts;
+
+    identifier_parse(text, &parts);
+    struct room_row *row = find_row(rooms, &parts);
+    if (row == NULL)
+        return 0;
+    hr_room_working_set_add(&row->working_set, working_set_window(&parts), bytes);
+    row->has_profile = row->working_set.count > 0;
+    return 0;
+}
+
+/* Of processes, the working sets aren't those of a group of the same name. */
+static void leave_out_processes(const struct names *processes, const struct rooms *rooms)
+{
+    struct identifier parts;
+
+    for (size_t i = 0; i < processes->count; i++) {
+        identifier_parse(processes->list[i], &parts);
+        struct room_row *row = find_row(rooms, &parts);
+        if (row == NULL)
+            continue;
+        row->working_set.count = 0;
+        row->has_profile = false;
+    }
+}
+
 static int fetch_values(struct client *client, const struct names *names, struct rooms *rooms,
                         int (*add)(struct rooms *rooms, const char *text, double number))
 {
@@ -210,6 +244,15 @@ static void free_names(struct names *names)
     free(names->list);
 }
 
+static void free_found(struct found *found)
+{
+    free_names(&found->shown);
+    free_names(&found->idle);
+    free_names(&found->of_psi);
+    free_names(&found->windows);
+    free_names(&found->processes);
+}
+
 int rooms_fetch(struct client *client, struct rooms *rooms)
 {
     struct found found = {.shown = {.list = NULL}};
@@ -223,11 +266,12 @@ int rooms_fetch(struct client *client, struct rooms *rooms)
         status = fetch_values(client, names, &fetched, add_value);
     if (status == 0)
         status = fetch_values(client, &found.idle, &fetched, add_idle);
+    if (status == 0)
+        status = fetch_values(client, &found.windows, &fetched, add_window);
+    leave_out_processes(&found.processes, &fetched);
     for (size_t i = 0; status == 0 && i < found.of_psi.count; i++)
         fetched.without_count += lacks_row(&fetched, found.of_psi.list[i]);
-    free_names(&found.shown);
-    free_names(&found.idle);
-    free_names(&found.of_psi);
+    free_found(&found);
     if (status != 0)
         rooms_free(&fetched);
     else
@@ -300,6 +344,11 @@ static bool is_any_meant(const struct group_patterns *meant, const char *group)
         if (strcmp(meant->list[i], group) == 0)
             return true;
     return false;
+}
+
+bool room_is_meant(const struct room_row *row, const struct group_patterns *meant)
+{
+    return meant->count == 0 || is_any_meant(meant, row->group);
 }
 
 void rooms_keep(struct rooms *rooms, const struct group_patterns *meant)

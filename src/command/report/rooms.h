@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "headroom/room.h"
+
 struct client;
 struct group;
 struct group_patterns;
@@ -44,6 +46,8 @@ struct room_row {
     double idle_pct;           /**< of the CPUs, by the psi plugin; system only; NAN: absent */
     struct room_cause *causes; /**< the greatest first */
     size_t cause_count, cause_capacity;
+    struct hr_room_working_set working_set; /**< by the wss plugin; with count 0: none */
+    bool has_profile; /**< the need of memory is by that; see report/profile.h */
 };
 
 /** All zeros is empty. */
@@ -78,6 +82,9 @@ bool room_is_system(const char *group);
  */
 int rooms_choose(const struct rooms *rooms, char *const *wanted, size_t count,
                  struct group_patterns *meant, const char **missing);
+
+/** @return whether a row is of these groups; without any, true. */
+bool room_is_meant(const struct room_row *row, const struct group_patterns *meant);
 
 /** Keeps the rows of these groups; without any, all. */
 void rooms_keep(struct rooms *rooms, const struct group_patterns *meant);

@@ -8,6 +8,7 @@
 #include "common/label.h"
 #include "common/output.h"
 #include "headroom/quantity.h"
+#include "report/profile.h"
 #include "report/rooms.h"
 
 #define DAY_S 86400
@@ -20,7 +21,7 @@ struct fit {
     size_t cause_count;
 };
 
-#define NAME_LEAST   16
+#define NAME_LEAST   15
 #define CAUSES_LEAST 16
 
 static void add_name(struct grid *grid, const struct rooms *rooms, const struct room_row *row,
@@ -42,7 +43,7 @@ static void add_room(struct grid *grid, const struct room_row *row)
     if (isnan(pct))
         grid_cell(grid, "-");
     else
-        grid_cell(grid, "%.0f%%", floor(pct));
+        grid_cell(grid, "%s%.0f%%", profile_mark(profile_is_shown_at_least(row)), floor(pct));
     grid_cell(grid, "%s", by != NULL ? by : "");
 }
 
@@ -55,7 +56,8 @@ static void add_left(struct grid *grid, const struct room_row *row)
     if (by == ROOM_CPU && cpus > 0) {
         grid_cell(grid, cpus < 9.95 ? "+%.2g CPU%s" : "+%.0f CPU%s", cpus, cpus == 1 ? "" : "s");
     } else if (by == ROOM_MEMORY && bytes > 0) {
-        grid_cell(grid, "+%s", hr_quantity_short_bytes(bytes).text);
+        grid_cell(grid, "%s%s", profile_is_shown_at_least(row) ? profile_mark(true) : "+",
+                  hr_quantity_short_bytes(bytes).text);
     } else {
         grid_cell(grid, "-");
     }
@@ -161,6 +163,29 @@ static bool lacks_room(const struct rooms *rooms)
     return i < rooms->count;
 }
 
+static bool is_any_at_least(const struct rooms *rooms)
+{
+    size_t i = 0;
+
+    while (i < rooms->count && !profile_is_shown_at_least(&rooms->rows[i]))
+        i++;
+    return i < rooms->count;
+}
+
+static void print_legend(FILE *out, const struct rooms *rooms)
+{
+    if (is_any_at_least(rooms))
+        profile_print_legend(out);
+    if (lacks_room(rooms))
+        fputs("\n\"-\" isn't known, see headroom doctor headroom; \"> 1 d\" beside it: no trouble "
+              "now,\n"
+              "and none is seen to come, by what the group waits for.\n",
+              out);
+    if (rooms->without_count > 0)
+        fprintf(out, "\n%zu other group%s: room unknown, or not selected by the headroom plugin.\n",
+                rooms->without_count, rooms->without_count == 1 ? "" : "s");
+}
+
 int rooms_print_table(FILE *out, const struct rooms *rooms, int width)
 {
     struct fit fit = {.name_width = 60, .causes_width = 60, .cause_count = 2};
@@ -175,13 +200,6 @@ int rooms_print_table(FILE *out, const struct rooms *rooms, int width)
     }
     int status = grid_print(&grid, out);
 
-    if (lacks_room(rooms))
-        fputs("\n\"-\" isn't known, see headroom doctor headroom; \"> 1 d\" beside it: no trouble "
-              "now,\n"
-              "and none is seen to come, by what the group waits for.\n",
-              out);
-    if (rooms->without_count > 0)
-        fprintf(out, "\n%zu other group%s: room unknown, or not selected by the headroom plugin.\n",
-                rooms->without_count, rooms->without_count == 1 ? "" : "s");
+    print_legend(out, rooms);
     return status < 0 ? status : output_flush(out);
 }

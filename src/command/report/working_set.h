@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report/working_set.h - what the plugin wss measured of a group, from which the headroom plugin
- * takes what it needs.
+ * report/working_set.h - the series of the plugin wss from which the headroom plugin takes what a
+ * group needs.
  */
 #ifndef HEADROOM_COMMAND_REPORT_WORKING_SET_H
 #define HEADROOM_COMMAND_REPORT_WORKING_SET_H
 
-#include "headroom/room.h"
-#include "report/rooms.h"
+#include <stdbool.h>
 
-struct client;
+#include "common/identifier.h"
 
-/** Fetches it. @param set  receives it; with count 0: there is none, or it is of processes of the
- * same name. @return 0, -ENOMEM, or as client_get(). */
-int working_set_fetch(struct client *client, const struct room_row *row,
-                      struct hr_room_working_set *set);
+/** @return the name of the window that a series shows, such as "60s", which ends the series; NULL:
+ * it isn't one of several windows. */
+const char *working_set_window(const struct identifier *parts);
+
+/** @return whether a series shows that its instance is a Process block's: processes, not a group,
+ * though one may have the same name. */
+bool working_set_is_of_processes(const struct identifier *parts);
 
 #endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command/check_report_table.c - which rows of the report are marked as "at least", as table and as
+ * JSON: those whose memory binds without a profile of it.
+ */
+#include <check.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/label.h"
+#include "report/profile.h"
+#include "report/rooms.h"
+#include "support/suite.h"
+
+#define MIB 1048576.0
+
+#define DAY_S 86400
+
+static struct room_row rows[4];
+static struct rooms rooms;
+static char *printed;
+static size_t length;
+
+/* The last of the rows. */
+static struct room_row *add_row(const char *group, double memory_pct, double cpu_pct)
+{
+    struct room_row *row = &rows[rooms.count++];
+
+    *row = (struct room_row){.host = (char *)"h", .group = (char *)group, .idle_pct = NAN};
+    for (int i = 0; i < ROOM_VALUE_COUNT; i++)
+        row->values[i] = NAN;
+    row->values[ROOM_LEAST] = fmin(memory_pct, cpu_pct);
+    row->values[ROOM_MEMORY] = memory_pct;
+    row->values[ROOM_CPU] = cpu_pct;
+    row->values[ROOM_LIMIT] = 2000 * MIB;
+    row->values[ROOM_BYTES_LEFT] = memory_pct / 100 * row->values[ROOM_LIMIT];
+    row->values[ROOM_NEED] = row->values[ROOM_LIMIT] - row->values[ROOM_BYTES_LEFT];
+    row->values[ROOM_CPUS_LEFT] = 0.28;
+    row->values[ROOM_TROUBLE] = DAY_S;
+    return row;
+}
+
+static void set_up(void)
+{
+    rooms = (struct rooms){.rows = rows};
+}
+
+static void tear_down(void)
+{
+    free(printed);
+    printed = NULL;
+}
+
+static FILE *begin(void)
+{
+    free(printed);
+    FILE *file = open_memstream(&printed, &length);
+    ck_assert_ptr_nonnull(file);
+    return file;
+}
+
+static const char *print_table(int width)
+{
+    FILE *file = begin();
+
+    ck_assert_int_eq(rooms_print_table(file, &rooms, width), 0);
+    fclose(file);
+    return printed;
+}
+
+static const char *print_json(void)
+{
+    FILE *file = begin();
+
+    ck_assert_int_eq(rooms_print_json(file, &rooms, NULL), 0);
+    fclose(file);
+    return printed;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    ck_assert_msg(strstr(text, part) != NULL, "no %s in\n%s", part, text);
+}
+
+static void assert_lacks(const char *text, const char *part)
+{
+    ck_assert_msg(strstr(text, part) == NULL, "%s in\n%s", part, text);
+}
+
+START_TEST(memory_without_a_profile)
+{
+    add_row("mysql", 12, 70);
+    add_row("redis", 40, NAN);
+    rows[1].has_profile = true;
+    ck_assert_str_eq(print_table(80),
+                     "group room by      more trouble in        needs waits for\n"
+                     "mysql ≥12% memory ≥240M      > 1 d 1.7G of 2.0G -\n"
+                     "redis  40% memory +800M      > 1 d 1.2G of 2.0G -\n"
+                     "\n"
+                     "\"≥\", at least: no profile of the wss plugin shows what the group needs, so "
+                     "that\nall of its memory but inactive files counts as needed.\n");
+}
+END_TEST
+
+START_TEST(in_a_terminal_without_utf_8)
+{
+    add_row("mysql", 12, 70);
+    setlocale(LC_CTYPE, "C");
+    print_table(80);
+    setlocale(LC_CTYPE, "C.UTF-8");
+    ck_assert_str_eq(
+        printed, "group  room by       more trouble in        needs waits for\n"
+                 "mysql >=12% memory >=240M      > 1 d 1.7G of 2.0G -\n"
+                 "\n"
+                 "\">=\", at least: no profile of the wss plugin shows what the group needs, so "
+                 "that\nall of its memory but inactive files counts as needed.\n");
+}
+END_TEST
+
+static void assert_unmarked(void)
+{
+    assert_lacks(print_table(80), "≥");
+    assert_lacks(printed, "profile");
+}
+
+START_TEST(not_with_a_profile)
+{
+    add_row("mysql", 12, 70)->has_profile = true;
+    assert_unmarked();
+}
+END_TEST
+
+START_TEST(not_where_the_cpu_binds)
+{
+    add_row("web", 60, 22);
+    assert_unmarked();
+    assert_has(printed, "web    22% cpu +0.28 CPUs ");
+}
+END_TEST
+
+/* Nor where which room is the smallest isn't known yet. */
+START_TEST(not_without_a_room)
+{
+    add_row("new", 60, NAN)->values[ROOM_LEAST] = NAN;
+    assert_unmarked();
+}
+END_TEST
+
+/* It is by what the kernel says is available. */
+START_TEST(not_the_system)
+{
+    add_row("system", 34, 51);
+    assert_unmarked();
+}
+END_TEST
+
+/* Trouble is measured, a need that exceeds what there is isn't. */
+START_TEST(no_room_is_at_least_none_unless_in_trouble)
+{
+    add_row("mysql", 0, 70)->values[ROOM_TROUBLE] = 0;
+    assert_unmarked();
+    rows[0].values[ROOM_TROUBLE] = 600;
+    assert_has(print_table(80), "mysql  ≥0% memory    - ");
+}
+END_TEST
+
+static void assert_narrow(int width)
+{
+    print_table(width);
+    for (char *line = strtok(printed, "\n"); line != NULL; line = strtok(NULL, "\n"))
+        ck_assert_msg(label_width(line, LABEL_UTF8) <= width, "%s", line);
+}
+
+/* All columns as wide as they get. */
+START_TEST(eighty_columns)
+{
+    static struct room_cause cause = {(char *)"memory", (char *)"neighbours", 61};
+
+    add_row("kubepods.slice_kubepods-burstable.slice_kubepods-burstable-pod0815.slice", 30, 70);
+    rows[0].causes = &cause;
+    rows[0].cause_count = 1;
+    add_row("system.slice_a-service-with-a-name.service", 60, 22);
+    assert_narrow(80);
+    setlocale(LC_CTYPE, "C");
+    assert_narrow(80);
+    setlocale(LC_CTYPE, "C.UTF-8");
+}
+END_TEST
+
+static void assert_order(const char *first, const char *second, const char *third)
+{
+    rooms_sort(&rooms, ROOM_LEAST);
+    ck_assert_str_eq(rows[0].group, first);
+    ck_assert_str_eq(rows[1].group, second);
+    ck_assert_str_eq(rows[2].group, third);
+}
+
+START_TEST(the_order_is_that_of_the_numbers)
+{
+    add_row("c", 12, 70);
+    add_row("b", 12, 70)->has_profile = true;
+    add_row("a", 60, 11);
+    assert_order("a", "b", "c");
+    rows[1].has_profile = false;
+    rows[2].has_profile = true;
+    assert_order("a", "b", "c");
+}
+END_TEST
+
+START_TEST(json)
+{
+    add_row("mysql", 12, 70);
+    assert_has(print_json(), ",\"memory_need_is_at_most\":true,");
+    rows[0].has_profile = true;
+    assert_has(print_json(), ",\"memory_need_is_at_most\":false,");
+    rows[0].has_profile = false;
+    rows[0].values[ROOM_NEED] = NAN;
+    assert_has(print_json(), ",\"memory_need_is_at_most\":null,");
+}
+END_TEST
+
+START_TEST(json_of_other_rows)
+{
+    add_row("web", 60, 22);
+    assert_has(print_json(), ",\"memory_need_is_at_most\":true,");
+    rows[0].group = (char *)"system";
+    assert_has(print_json(), ",\"memory_need_is_at_most\":null,");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("report_table");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, memory_without_a_profile);
+    tcase_add_test(tests, in_a_terminal_without_utf_8);
+    tcase_add_test(tests, not_with_a_profile);
+    tcase_add_test(tests, not_where_the_cpu_binds);
+    tcase_add_test(tests, not_without_a_room);
+    tcase_add_test(tests, not_the_system);
+    tcase_add_test(tests, no_room_is_at_least_none_unless_in_trouble);
+    tcase_add_test(tests, eighty_columns);
+    tcase_add_test(tests, the_order_is_that_of_the_numbers);
+    tcase_add_test(tests, json);
+    tcase_add_test(tests, json_of_other_rows);
+    return run_utf8_suite("report_table", tests);
+}
