@@ -5,10 +5,16 @@
  */
 #include "support/plugin_harness.h"
 
+#include <limits.h>
+#include <stdlib.h>
+
 #include "plugin/common/published.h"
 #include "support/suite.h"
 
 const char *const harness_plugin = "psi";
+
+/* More than 1,000 groups. */
+#define PODS 340
 
 /* --- Coming and going ----------------------------------------------------- */
 
@@ -303,6 +309,29 @@ START_TEST(takes_no_more_than_the_limit)
 }
 END_TEST
 
+/* A pod is its slice, the container that holds its network, and one more. */
+START_TEST(the_snippet_has_room_for_many_pods)
+{
+    const char *folder = getenv("srcdir");
+    char options[PATH_MAX + 100], source[PATH_MAX], group[100];
+
+    ck_assert_ptr_nonnull(realpath(folder != NULL ? folder : ".", source));
+    for (int i = 0; i < 2 * PODS; i++) {
+        snprintf(group, sizeof(group),
+                 "kubepods.slice/kubepods-pod%d.slice/cri-containerd-%d.scope", i / 2, i);
+        tree_add_group(tree, group, true);
+    }
+    snprintf(options, sizeof(options),
+             "System false\nResource \"io\"\n"
+             "Include \"%s/contrib/collectd.conf.d/headroom-cgroups.conf\"",
+             source);
+    harness_begin(options);
+    harness_read();
+    harness_assert_count("psi-*/total_time_in_ms-io-some", 3 * PODS);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
 /* Groups without processes keep none out, and aren't counted as left out. */
 START_TEST(limits_groups_with_processes)
 {
@@ -386,6 +415,7 @@ int main(void)
     tcase_add_test(tests, reports_patterns_that_match_nothing);
     tcase_add_loop_test(tests, reports_alternatives_if_nothing_else_matches, 0, 2);
     tcase_add_test(tests, takes_no_more_than_the_limit);
+    tcase_add_test(tests, the_snippet_has_room_for_many_pods);
     tcase_add_test(tests, limits_groups_with_processes);
     tcase_add_test(tests, reports_groups_that_cannot_be_read);
     tcase_add_test(tests, goes_on_with_descriptor_shortage);
