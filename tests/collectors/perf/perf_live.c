@@ -71,6 +71,12 @@ bool live_has_tsc(void)
     return group.count > LIVE_TSC;
 }
 
+void live_count(struct hr_perf_event *event)
+{
+    members[0] = event;
+    group.count = 1;
+}
+
 /* --- Requirements --------------------------------------------------------- */
 
 const char *live_obstacle(void)
@@ -250,6 +256,9 @@ static void do_work(const struct live_work *work)
         touch_pages(work->pages);
     for (unsigned i = 0; i < work->sleeps; i++)
         usleep(500);
+    signal(SIGUSR1, SIG_IGN);
+    for (unsigned i = 0; i < work->signals; i++)
+        raise(SIGUSR1);
     while (work->spin_ms > 0 && live_cpu_time_ns(0) < end)
         for (volatile unsigned i = 0; i < 10000; i++)
             continue;

@@ -35,6 +35,9 @@ const char *live_bpf_obstacle(void);
 /* Cycles of constant frequency, by the PMU "msr". */
 bool live_has_tsc(void);
 
+/* Makes this the only event, LIVE_TASK_CLOCK by number, from the next set-up on. */
+void live_count(struct hr_perf_event *event);
+
 /* Opens and closes all of the above; by descriptors, or by BPF, which must not have an obstacle. */
 void live_set_up(void);
 void live_set_up_bpf(void);
@@ -77,6 +80,7 @@ struct live_work {
     unsigned spin_ms; /* of CPU time */
     unsigned pages;   /* number of new pages to touch */
     unsigned sleeps;
+    unsigned signals; /* to itself, which it ignores */
 };
 
 /* Starts a process in a group, which waits for work. */
