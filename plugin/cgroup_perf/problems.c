@@ -23,6 +23,7 @@ static const char *const resolved_scopes[HR_PERF_SCOPE_COUNT] = {
 static const char *const resolved_texts[PERF_PROBLEM_COUNT] = {
     [PERF_PROBLEM_ABSENT] = "every event has a PMU now",
     [PERF_PROBLEM_GUESTS] = "virtual machines keep no event from being counted now",
+    [PERF_PROBLEM_OF_GUESTS] = "every event of virtual machines is being counted now",
     [PERF_PROBLEM_PERMISSION] = "there is permission for every event now",
     [PERF_PROBLEM_TOO_MANY] = "the events of each line can be counted together now",
     [PERF_PROBLEM_LEFT_OUT] = "each event is counted on some of the CPUs now",
@@ -33,7 +34,8 @@ static const char *const resolved_texts[PERF_PROBLEM_COUNT] = {
 /* --- Events --------------------------------------------------------------- */
 
 /* As long as KVM's guests have a PMU to themselves (a "mediated" one, kernel/events/core.c), the
- * kernel refuses what would be counted in guests, too. */
+ * kernel refuses what would be counted in guests, too, or in guests alone. EBUSY is what a guest
+ * gets that can't start, as such an event is open. */
 static bool may_be_the_guests(const struct hr_perf_event *event, int status)
 {
     const struct perf_event_attr *attr = &event->encodings[0].attr;
@@ -47,7 +49,7 @@ static enum perf_problem_kind classify_status(const struct hr_perf_event *event,
                                               enum hr_perf_scope scope, int status)
 {
     if (may_be_the_guests(event, status))
-        return PERF_PROBLEM_GUESTS;
+        return event->encodings[0].attr.exclude_host ? PERF_PROBLEM_OF_GUESTS : PERF_PROBLEM_GUESTS;
     switch (status) {
     case 0:
     case -ECANCELED:
@@ -162,6 +164,14 @@ static void log_affected(struct complaint *complaint, enum perf_problem_kind kin
                       PLUGIN ": %s can't be counted: no PMU of this machine supports that, or "
                              "virtual machines that run have the PMU to themselves: then count the "
                              "host alone, by the modifier :H (Event). Retrying every minute.",
+                      names);
+        break;
+    case PERF_PROBLEM_OF_GUESTS:
+        complaint_log(complaint, LOG_WARNING, cause,
+                      PLUGIN ": %s can't be counted: no PMU of this machine supports that, or "
+                             "virtual machines that run have the PMU to themselves: then what they "
+                             "do can't be counted, so remove these events (Event). Retrying every "
+                             "minute.",
                       names);
         break;
     case PERF_PROBLEM_PERMISSION:

@@ -15,6 +15,7 @@ struct hr_root;
 enum perf_problem_kind {
     PERF_PROBLEM_ABSENT,     /**< nothing on this machine counts it */
     PERF_PROBLEM_GUESTS,     /**< the same, or virtual machines have the PMU to themselves */
+    PERF_PROBLEM_OF_GUESTS,  /**< the same, and it counts what they do alone */
     PERF_PROBLEM_PERMISSION, /**< permission is missing */
     PERF_PROBLEM_TOO_MANY,   /**< a line's events can't be counted together */
     PERF_PROBLEM_LEFT_OUT,   /**< it is counted only on CPUs that are left out */
