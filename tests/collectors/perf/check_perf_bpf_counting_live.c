@@ -350,6 +350,44 @@ START_TEST(groups_that_ended_leave_no_slot)
 }
 END_TEST
 
+#define GROUPS 1000
+
+static void take_added(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
+{
+    if (event == HR_CGROUP_ADDED)
+        *(struct hr_cgroup **)context = group;
+}
+
+/* Many more than there are slots; without processes, which take much longer. */
+START_TEST(a_thousand_groups_leave_no_slot)
+{
+    char path[128];
+    const char *pattern = path;
+    struct hr_cgroup *added = NULL;
+    struct hr_cgroup_set *set;
+    const struct hr_cgroup_options options = {
+        .patterns = &pattern, .pattern_count = 1, .event = take_added, .context = &added};
+    const int descriptors = count_descriptors();
+
+    snprintf(path, sizeof(path), "%s/*", groups_path(groups));
+    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
+    for (int i = 0; i < GROUPS; i++) {
+        struct hr_perf_target *target;
+        groups_make(groups, "a");
+        ck_assert_int_eq(hr_cgroup_set_read(set), 0);
+        ck_assert_ptr_nonnull(added);
+        ck_assert_int_eq(hr_perf_target_open_cgroup(perf, added, &target), 0);
+        ck_assert_int_eq(hr_perf_read(perf), 0);
+        ck_assert_int_eq(hr_perf_target_read(target), 0); /* -ENOSPC without a slot */
+        hr_perf_target_close(target);
+        groups_remove(groups, "a");
+        added = NULL;
+    }
+    hr_cgroup_set_close(set);
+    ck_assert_int_le(count_descriptors(), descriptors + 1); /* that of CPUs */
+}
+END_TEST
+
 /* --- Slots that are read -------------------------------------------------- */
 
 #define SLOTS 8
@@ -417,6 +455,7 @@ int main(void)
     tcase_add_test(tests, totals_go_on_over_a_change);
     tcase_add_test(tests, agrees_with_descriptors);
     tcase_add_test(tests, groups_that_ended_leave_no_slot);
+    tcase_add_test(tests, a_thousand_groups_leave_no_slot);
     tcase_add_test(tests, a_cpu_without_events_changes_no_slot);
     tcase_set_timeout(tests, 120);
     return run_suite("perf bpf counting live", tests);
