@@ -49,14 +49,14 @@ static uint64_t quiet_deadline(const struct psi_alert *alert, uint64_t since_ns)
 
 /* An alarm that the previous run left open goes on, silently: it ends after its first quiet time.
  * One that it may not have reported is reported by the next event. */
-static void resume_alarm(struct psi_alert *alert, enum psi_sent sent)
+static void resume_alarm(struct psi_alert *alert, enum alarm_sent sent)
 {
     const uint64_t now_ns = hr_clock_ns();
 
     alert->alarmed = true;
     alert->event.time_ns = now_ns;
     alert->sent = sent;
-    alert->is_reported = sent == PSI_SENT;
+    alert->is_reported = sent == ALARM_SENT;
     alert->quiet_ns = quiet_deadline(alert, now_ns);
     alert->repeat_ns = now_ns + alert->rule_state->rule->repeat_us * HR_NS_PER_US;
     psi_report_set_recorded(alert, true);
@@ -75,7 +75,7 @@ uint64_t psi_alert_id(const struct psi_rule *rule, const char *instance)
 void psi_alert_init(struct psi_alert *alert, struct psi_rule_state *rule_state,
                     const char *instance, const struct hr_cgroup *group)
 {
-    enum psi_sent sent;
+    enum alarm_sent sent;
 
     *alert = (struct psi_alert){
         .rule_state = rule_state,
@@ -232,7 +232,7 @@ static void begin_alarm(struct psi_alert *alert, const struct hr_psi_event *even
         return;
     alert->begun_ns = event->time_ns;
     alert->is_reported = alert->has_below = false;
-    alert->sent = PSI_UNSENT;
+    alert->sent = ALARM_UNSENT;
     read_below(alert);
 }
 

@@ -39,7 +39,7 @@ struct psi_alert_context {
     int epoll;
     struct timers timers; /**< with room for all alerts */
     struct dispatcher *dispatcher;
-    struct psi_open_alarms *open_alarms;
+    struct open_alarms *open_alarms;
     struct psi_alert_list open;  /**< whose alarm is reported and isn't over */
     bool has_changed;            /**< `open`, or the ends that wait, since they were saved */
     struct psi_alert_list scans; /**< whose waiting tasks, or takers, are to be sampled */
@@ -78,7 +78,7 @@ struct psi_alert {
     bool alarmed;              /**< from an event until it is over */
     bool is_reported;          /**< its beginning was queued, or sent by the previous run */
     bool is_recorded;          /**< it is in context->open */
-    enum psi_sent sent;        /**< of the alarm, or of the one before */
+    enum alarm_sent sent;      /**< of the alarm, or of the one before */
     uint64_t record;           /**< the first that has it */
     struct hr_psi_event event; /**< the last */
     uint64_t begun_ns;         /**< when the first was; 0: in the previous run */

@@ -124,18 +124,20 @@ static void end_unclaimed(struct psi_alerts *alerts)
 {
     struct psi_alert_context *context = &alerts->context;
     const struct psi_rule_list configured = {alerts->rules, alerts->rule_count};
-    struct psi_open_alarm *alarm;
+    struct open_alarm *alarm;
+    struct psi_rule rule;
     notification_t notice;
     char reason[128];
 
-    while ((alarm = psi_open_alarms_unclaimed(context->open_alarms)) != NULL) {
-        const struct psi_subject subject = {&alarm->rule, alarm->instance, alarm->path};
-        const uint64_t id = psi_alert_id(&alarm->rule, alarm->instance);
+    while ((alarm = open_alarms_unclaimed(context->open_alarms)) != NULL) {
+        const struct psi_subject subject = {&rule, alarm->instance, alarm->path};
+        psi_open_alarm_rule(alarm, &rule);
+        const uint64_t id = psi_alert_id(&rule, alarm->instance);
         psi_unclaimed_explain(context->open_alarms, alarm, &configured, context->root, reason,
                               sizeof(reason));
         psi_notification_end(&notice, &subject, reason);
         dispatcher_queue_end(context->dispatcher, id, &notice);
-        psi_open_alarms_set_ending(context->open_alarms, alarm, id);
+        open_alarms_set_ending(context->open_alarms, alarm, id);
         context->has_changed = true;
     }
     alerts->claim_ns = TIMER_NEVER;
@@ -147,10 +149,10 @@ static void save_open_alarms(struct psi_alerts *alerts)
     const struct psi_alert *alert;
 
     context->has_changed = false;
-    psi_open_alarms_begin(context->open_alarms);
+    open_alarms_begin(context->open_alarms);
     TAILQ_FOREACH(alert, &context->open, open)
     psi_open_alarms_add(context->open_alarms, &alert->subject, alert->sent);
-    psi_open_alarms_commit(context->open_alarms);
+    open_alarms_commit(context->open_alarms);
 }
 
 /* What has been dispatched. @return how much hasn't. */
@@ -160,8 +162,8 @@ static size_t update_dispatched(struct psi_alert_context *context, bool is_last)
 
     if (dispatcher_list_waiting(context->dispatcher, &waiting) < 0)
         return 1; /* not known */
-    size_t left = psi_open_alarms_update_ending(context->open_alarms, &waiting, is_last,
-                                                &context->has_changed);
+    size_t left =
+        open_alarms_update_ending(context->open_alarms, &waiting, is_last, &context->has_changed);
     left += psi_report_update_sent(context, &waiting);
     dispatcher_waiting_free(&waiting);
     return left;
@@ -351,7 +353,8 @@ static int open_reporting(struct psi_alerts *alerts)
     int status =
         dispatcher_open(PLUGIN, alerts->limit, "MaxNotificationsPerSecond", &context->dispatcher);
     if (status == 0)
-        status = psi_open_alarms_open(path, context->dispatcher, &context->open_alarms);
+        status = open_alarms_open(&psi_open_alarms_format, path, context->dispatcher,
+                                  &context->open_alarms);
     return status;
 }
 
@@ -507,7 +510,7 @@ void psi_alerts_free(struct psi_alerts *alerts)
     thread_stop(&alerts->thread);
     if (alerts->is_open)
         close_alerts(alerts);
-    psi_open_alarms_close(context->open_alarms);
+    open_alarms_close(context->open_alarms);
     if (has_stopped)
         dispatcher_close(context->dispatcher);
     psi_task_source_close(&context->task_source);

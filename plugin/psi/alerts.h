@@ -6,8 +6,8 @@
  * The way of an event: trigger (collector) → alert.c, the alarm → report.c, which leaves it to a
  * group below that has one, else finds out who waits (waiting_tasks.c) and why (cause_history.c) →
  * notification.c, the text → dispatcher (common), collectd's handlers.
- * Beside it, rescan.c follows the groups; open_alarms.c keeps the alarms that are open; unclaimed.c
- * says why one of the run before can't go on.
+ * Beside it, rescan.c follows the groups; open_alarms.c keeps the alarms that are open, by
+ * common/open_alarms.c; unclaimed.c says why one of the run before can't go on.
  */
 #ifndef HEADROOM_PLUGIN_PSI_ALERTS_H
 #define HEADROOM_PLUGIN_PSI_ALERTS_H

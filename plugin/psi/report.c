@@ -26,7 +26,7 @@ void psi_report_set_recorded(struct psi_alert *alert, bool is_recorded)
     alert->is_recorded = is_recorded;
     if (is_recorded) {
         TAILQ_INSERT_TAIL(&context->open, alert, open);
-        alert->record = psi_open_alarms_next_record(context->open_alarms);
+        alert->record = open_alarms_next_record(context->open_alarms);
     } else {
         TAILQ_REMOVE(&context->open, alert, open);
     }
@@ -41,11 +41,11 @@ size_t psi_report_update_sent(struct psi_alert_context *context,
 
     TAILQ_FOREACH(alert, &context->open, open)
     {
-        enum psi_sent was = alert->sent;
+        enum alarm_sent was = alert->sent;
         if (alert->is_reported)
-            alert->sent = psi_sent_now(was, alert->id, waiting);
+            alert->sent = alarm_sent_now(was, alert->id, waiting);
         context->has_changed = context->has_changed || alert->sent != was;
-        left += alert->sent != PSI_SENT && (alert->is_reported || alert->is_preparing);
+        left += alert->sent != ALARM_SENT && (alert->is_reported || alert->is_preparing);
     }
     return left;
 }
@@ -56,7 +56,7 @@ void psi_report_forget_unsent(struct psi_alert_context *context)
 
     while (alert != NULL) {
         struct psi_alert *next = TAILQ_NEXT(alert, open);
-        if (alert->sent == PSI_UNSENT)
+        if (alert->sent == ALARM_UNSENT)
             psi_report_set_recorded(alert, false);
         alert = next;
     }
@@ -186,16 +186,16 @@ static void print_causes(const struct psi_alert *alert, char *buffer, size_t siz
 static void set_reported(struct psi_alert *alert)
 {
     alert->is_reported = true;
-    if (alert->sent != PSI_INHERITED)
+    if (alert->sent != ALARM_INHERITED)
         return;
-    alert->sent = PSI_UNSURE;
+    alert->sent = ALARM_UNSURE;
     alert->rule_state->context->has_changed = true;
 }
 
 /* The next event tries again. */
 static void set_unreported(struct psi_alert *alert)
 {
-    if (!alert->is_reported && alert->sent == PSI_UNSENT)
+    if (!alert->is_reported && alert->sent == ALARM_UNSENT)
         psi_report_set_recorded(alert, false);
 }
 
@@ -417,8 +417,8 @@ bool psi_report_withdraw_end(struct psi_alert *alert)
 
     if (!dispatcher_withdraw_end(context->dispatcher, alert->id))
         return false;
-    alert->sent = psi_open_alarms_take_ending(context->open_alarms, alert->id);
-    alert->is_reported = alert->sent != PSI_INHERITED;
+    alert->sent = open_alarms_take_ending(context->open_alarms, alert->id);
+    alert->is_reported = alert->sent != ALARM_INHERITED;
     if (alert->repeat_ns == 0) /* of a group that was made again */
         alert->repeat_ns = hr_clock_ns() + alert->rule_state->rule->repeat_us * HR_NS_PER_US;
     psi_report_set_recorded(alert, true);

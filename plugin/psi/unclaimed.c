@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "psi/unclaimed.h"
 
-#include <errno.h>
-
-#include "headroom/cgroup.h"
-
-static bool has_rule(const struct psi_rule_list *configured, const struct psi_open_alarm *alarm)
+static bool has_rule(const struct psi_rule_list *configured, const struct open_alarm *alarm)
 {
     for (size_t i = 0; i < configured->count; i++)
         if (psi_open_alarm_is_by(alarm, &configured->rules[i]))
@@ -13,21 +9,18 @@ static bool has_rule(const struct psi_rule_list *configured, const struct psi_op
     return false;
 }
 
-void psi_unclaimed_explain(const struct psi_open_alarms *alarms, const struct psi_open_alarm *alarm,
+void psi_unclaimed_explain(const struct open_alarms *alarms, const struct open_alarm *alarm,
                            const struct psi_rule_list *configured, const struct hr_root *root,
                            char *reason, size_t size)
 {
-    const int status = alarm->path != NULL ? hr_cgroup_find(root, alarm->path) : 0;
+    char unconfigured[128];
+    struct psi_rule rule;
 
-    if (status == -ENOENT)
-        snprintf(reason, size, "%s",
-                 psi_open_alarms_has_rebooted(alarms)
-                     ? "its cgroup is gone since the machine was rebooted"
-                     : "its cgroup is gone since collectd was restarted");
-    else if (!has_rule(configured, alarm))
-        snprintf(reason, size, "the trigger \"%s\" is no longer configured", alarm->rule.name);
-    else if (status == 0)
-        snprintf(reason, size, "its cgroup is no longer selected");
-    else
-        snprintf(reason, size, "its cgroup is gone, or no longer selected");
+    psi_open_alarm_rule(alarm, &rule);
+    snprintf(unconfigured, sizeof(unconfigured), "the trigger \"%s\" is no longer configured",
+             rule.name);
+    snprintf(reason, size, "%s",
+             open_alarms_explain(alarms, alarm, root,
+                                 has_rule(configured, alarm) ? NULL : unconfigured,
+                                 "its cgroup is no longer selected"));
 }

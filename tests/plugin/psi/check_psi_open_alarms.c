@@ -44,7 +44,7 @@ START_TEST(alarms_go_on_after_a_restart)
 {
     put(HEAD "%s" ALARM SYSTEM "end\n", our_boot);
     open_alarms();
-    ck_assert(!psi_open_alarms_has_rebooted(alarms));
+    ck_assert(!open_alarms_has_rebooted(alarms));
     ck_assert_uint_eq(count_unclaimed(), 2);
     ck_assert(claim(claims[_i].subject) == claims[_i].goes_on);
     ck_assert_uint_eq(count_unclaimed(), claims[_i].goes_on ? 1 : 2);
@@ -56,7 +56,7 @@ START_TEST(alarms_go_on_after_a_reboot)
 {
     put(GOOD);
     open_alarms();
-    ck_assert(psi_open_alarms_has_rebooted(alarms));
+    ck_assert(open_alarms_has_rebooted(alarms));
     ck_assert(claim(claims[_i].subject) == claims[_i].goes_on);
     ck_assert_uint_eq(count_unclaimed(), claims[_i].goes_on ? 1 : 2);
 }
@@ -70,7 +70,7 @@ START_TEST(alarms_go_on_after_a_reboot_and_a_restart)
     save(NULL, NULL);
     close_alarms();
     open_alarms();
-    ck_assert(!psi_open_alarms_has_rebooted(alarms));
+    ck_assert(!open_alarms_has_rebooted(alarms));
     ck_assert(claim(claims[_i].subject) == claims[_i].goes_on);
     ck_assert_uint_eq(count_unclaimed(), claims[_i].goes_on ? 1 : 2);
 }
@@ -97,7 +97,7 @@ static size_t update(const char *beginnings, const char *ends, uint64_t current,
     set_list(waiting_beginnings, &waiting.beginning_count, beginnings);
     set_list(waiting_ends, &waiting.end_count, ends);
     waiting.current = current;
-    size_t left = psi_open_alarms_update_ending(alarms, &waiting, is_last, &has_changed);
+    size_t left = open_alarms_update_ending(alarms, &waiting, is_last, &has_changed);
     ck_assert(has_changed == changes);
     return left;
 }
@@ -106,9 +106,9 @@ START_TEST(keeps_alarms_until_their_end_is_dispatched)
 {
     put(HEAD "%s" ALARM SYSTEM "end\n", our_boot);
     open_alarms();
-    psi_open_alarms_set_ending(alarms, psi_open_alarms_unclaimed(alarms), 1);
-    psi_open_alarms_add_ending(alarms, 2, &other, PSI_SENT);
-    psi_open_alarms_add_ending(alarms, 3, &machine_of_memory, PSI_INHERITED);
+    open_alarms_set_ending(alarms, open_alarms_unclaimed(alarms), 1);
+    psi_open_alarms_add_ending(alarms, 2, &other, ALARM_SENT);
+    psi_open_alarms_add_ending(alarms, 3, &machine_of_memory, ALARM_INHERITED);
     ck_assert_uint_eq(count_unclaimed(), 1);
     ck_assert(!claim(&group));
     ck_assert(!claim(&other));
@@ -121,7 +121,7 @@ START_TEST(keeps_alarms_until_their_end_is_dispatched)
     open_alarms();
     ck_assert_uint_eq(count_unclaimed(), 3);
     while (count_unclaimed() > 0)
-        psi_open_alarms_set_ending(alarms, psi_open_alarms_unclaimed(alarms), 5);
+        open_alarms_set_ending(alarms, open_alarms_unclaimed(alarms), 5);
     ck_assert_uint_eq(update("", "13", 0, false, true), 0);
     save(NULL, NULL);
     close_alarms();
@@ -133,26 +133,26 @@ END_TEST
 /* What is known of an alarm whose end waits: what it was, what waits, and what it is then; and
  * whether it is kept at the shutdown. */
 static const struct {
-    enum psi_sent was;
+    enum alarm_sent was;
     const char *beginnings;
     uint64_t current;
-    enum psi_sent is;
+    enum alarm_sent is;
     bool is_kept;
 } sent_cases[] = {
-    {PSI_UNSENT, "2", 0, PSI_UNSENT, false},
-    {PSI_UNSENT, "2", 9, PSI_UNSENT, false},
-    {PSI_UNSENT, "2", 2, PSI_UNSURE, true},
-    {PSI_UNSENT, "", 2, PSI_UNSURE, true},
-    {PSI_UNSENT, "19", 0, PSI_SENT, true},
-    {PSI_INHERITED, "", 0, PSI_INHERITED, true},
-    {PSI_INHERITED, "", 2, PSI_INHERITED, true}, /* its end */
-    {PSI_UNSURE, "2", 0, PSI_UNSURE, true},
-    {PSI_UNSURE, "2", 2, PSI_UNSURE, true},
-    {PSI_UNSURE, "", 2, PSI_UNSURE, true},
-    {PSI_UNSURE, "", 0, PSI_SENT, true},
-    {PSI_SENT, "", 0, PSI_SENT, true},
-    {PSI_SENT, "2", 0, PSI_SENT, true}, /* that it lasts waits */
-    {PSI_SENT, "2", 2, PSI_SENT, true},
+    {ALARM_UNSENT, "2", 0, ALARM_UNSENT, false},
+    {ALARM_UNSENT, "2", 9, ALARM_UNSENT, false},
+    {ALARM_UNSENT, "2", 2, ALARM_UNSURE, true},
+    {ALARM_UNSENT, "", 2, ALARM_UNSURE, true},
+    {ALARM_UNSENT, "19", 0, ALARM_SENT, true},
+    {ALARM_INHERITED, "", 0, ALARM_INHERITED, true},
+    {ALARM_INHERITED, "", 2, ALARM_INHERITED, true}, /* its end */
+    {ALARM_UNSURE, "2", 0, ALARM_UNSURE, true},
+    {ALARM_UNSURE, "2", 2, ALARM_UNSURE, true},
+    {ALARM_UNSURE, "", 2, ALARM_UNSURE, true},
+    {ALARM_UNSURE, "", 0, ALARM_SENT, true},
+    {ALARM_SENT, "", 0, ALARM_SENT, true},
+    {ALARM_SENT, "2", 0, ALARM_SENT, true}, /* that it lasts waits */
+    {ALARM_SENT, "2", 2, ALARM_SENT, true},
 };
 
 START_TEST(knows_whether_an_ending_alarm_was_sent)
@@ -164,7 +164,7 @@ START_TEST(knows_whether_an_ending_alarm_was_sent)
     ck_assert_uint_eq(
         update(sent_cases[_i].beginnings, "2", sent_cases[_i].current, false, changes), 1);
     psi_open_alarms_add_ending(alarms, 2, &other, sent_cases[_i].was); /* its twin, to be closed */
-    ck_assert_int_eq(psi_open_alarms_take_ending(alarms, 2), sent_cases[_i].is);
+    ck_assert_int_eq(open_alarms_take_ending(alarms, 2), sent_cases[_i].is);
     ck_assert_uint_eq(update(sent_cases[_i].beginnings, "2", sent_cases[_i].current, true,
                              changes || !sent_cases[_i].is_kept),
                       sent_cases[_i].is_kept);
@@ -174,10 +174,10 @@ END_TEST
 START_TEST(an_end_that_is_withdrawn_is_forgotten)
 {
     open_alarms();
-    psi_open_alarms_add_ending(alarms, 2, &other, PSI_UNSURE);
-    psi_open_alarms_add_ending(alarms, 3, &group, PSI_SENT);
-    ck_assert_int_eq(psi_open_alarms_take_ending(alarms, 2), PSI_UNSURE);
-    ck_assert_int_eq(psi_open_alarms_take_ending(alarms, 2), PSI_SENT); /* it isn't there */
+    psi_open_alarms_add_ending(alarms, 2, &other, ALARM_UNSURE);
+    psi_open_alarms_add_ending(alarms, 3, &group, ALARM_SENT);
+    ck_assert_int_eq(open_alarms_take_ending(alarms, 2), ALARM_UNSURE);
+    ck_assert_int_eq(open_alarms_take_ending(alarms, 2), ALARM_SENT); /* it isn't there */
     ck_assert_uint_eq(update("", "3", 0, false, false), 1);
 }
 END_TEST
@@ -197,7 +197,7 @@ START_TEST(the_last_text_is_written_on_closing)
     ck_assert_int_eq(stat(path, &stat_of), 0);
     ck_assert_uint_eq(stat_of.st_mode & 0777, 0600);
     ck_assert_int_ne(access(new_path, F_OK), 0);
-    psi_open_alarms_close(NULL);
+    open_alarms_close(NULL);
 }
 END_TEST
 
@@ -260,10 +260,10 @@ START_TEST(an_alarm_is_on_record_before_it_is_dispatched)
     open_alarms();
     fake_on_notification(read_content, NULL);
     hangs = _i == 1;
-    uint64_t record = psi_open_alarms_next_record(alarms);
+    uint64_t record = open_alarms_next_record(alarms);
     ck_assert(begin(record));
     save(&group, NULL);
-    ck_assert_uint_eq(psi_open_alarms_next_record(alarms), record + 1);
+    ck_assert_uint_eq(open_alarms_next_record(alarms), record + 1);
     await_dispatched(1);
     frozen_ns = 0;
     hangs = false;
@@ -328,17 +328,17 @@ START_TEST(writes_what_can_be_read)
     memset(long_path, 'x', sizeof(long_path) - 1);
     long_path[sizeof(long_path) - 1] = '\0';
     open_alarms();
-    psi_open_alarms_begin(alarms);
+    open_alarms_begin(alarms);
     for (int i = 0; i < ALARMS; i++)
-        psi_open_alarms_add(alarms, &longest, PSI_SENT);
-    psi_open_alarms_commit(alarms);
+        psi_open_alarms_add(alarms, &longest, ALARM_SENT);
+    open_alarms_commit(alarms);
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "of the open alarms aren't saved"), 1);
     save(&group, NULL);
     ck_assert_str_eq(fake_log(1), "info: psi: all open alarms can be saved again.");
-    psi_open_alarms_begin(alarms);
+    open_alarms_begin(alarms);
     for (int i = 0; i < ALARMS; i++)
-        psi_open_alarms_add(alarms, &longest, PSI_SENT);
-    psi_open_alarms_commit(alarms);
+        psi_open_alarms_add(alarms, &longest, ALARM_SENT);
+    open_alarms_commit(alarms);
     close_alarms();
     open_alarms();
     ck_assert_uint_gt(count_unclaimed(), 4000);

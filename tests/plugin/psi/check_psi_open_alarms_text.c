@@ -19,27 +19,30 @@
 
 START_TEST(parses_a_text)
 {
-    struct psi_open_alarms_text parsed;
+    struct open_alarms_text parsed;
+    struct psi_rule rule;
 
-    ck_assert_int_eq(psi_open_alarms_parse(GOOD, strlen(GOOD), &parsed), 0);
+    ck_assert_int_eq(open_alarms_parse(&psi_open_alarms_format, GOOD, strlen(GOOD), &parsed), 0);
     ck_assert_str_eq(parsed.boot_id, BOOT_ID);
-    const struct psi_open_alarm *alarm = TAILQ_FIRST(&parsed.list);
-    ck_assert_str_eq(alarm->rule.name, "m");
-    ck_assert_str_eq(alarm->rule.type_instance, "trigger_m");
-    ck_assert_int_eq(alarm->rule.trigger.resource, HR_PSI_MEMORY);
-    ck_assert_int_eq(alarm->rule.trigger.level, HR_PSI_SOME);
+    const struct open_alarm *alarm = TAILQ_FIRST(&parsed.list);
+    psi_open_alarm_rule(alarm, &rule);
+    ck_assert_str_eq(rule.name, "m");
+    ck_assert_str_eq(rule.type_instance, "trigger_m");
+    ck_assert_int_eq(rule.trigger.resource, HR_PSI_MEMORY);
+    ck_assert_int_eq(rule.trigger.level, HR_PSI_SOME);
     ck_assert_str_eq(alarm->instance, "a_b.service");
     ck_assert_str_eq(alarm->path, "a/b.service");
-    ck_assert_int_eq(alarm->sent, PSI_SENT);
+    ck_assert_int_eq(alarm->sent, ALARM_SENT);
     ck_assert_uint_eq(alarm->id, 0);
     alarm = TAILQ_NEXT(alarm, entry);
-    ck_assert_str_eq(alarm->rule.name, "c");
-    ck_assert_int_eq(alarm->rule.trigger.resource, HR_PSI_CPU);
-    ck_assert_int_eq(alarm->rule.trigger.level, HR_PSI_FULL);
-    ck_assert_int_eq(alarm->sent, PSI_INHERITED);
+    psi_open_alarm_rule(alarm, &rule);
+    ck_assert_str_eq(rule.name, "c");
+    ck_assert_int_eq(rule.trigger.resource, HR_PSI_CPU);
+    ck_assert_int_eq(rule.trigger.level, HR_PSI_FULL);
+    ck_assert_int_eq(alarm->sent, ALARM_INHERITED);
     ck_assert_ptr_null(alarm->path);
     ck_assert_ptr_null(TAILQ_NEXT(alarm, entry));
-    psi_open_alarms_free_list(&parsed.list);
+    open_alarms_free_list(&parsed.list);
     ck_assert(TAILQ_EMPTY(&parsed.list));
 }
 END_TEST
@@ -101,38 +104,41 @@ static const struct {
 
 START_TEST(refuses_other_text)
 {
-    struct psi_open_alarms_text parsed;
+    struct open_alarms_text parsed;
     char text[1024];
     const char *at = strstr(GOOD, texts[_i].good);
 
     ck_assert_msg(at != NULL, "%s", texts[_i].good);
     snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - GOOD), GOOD, texts[_i].replacement,
              at + strlen(texts[_i].good));
-    ck_assert_msg(psi_open_alarms_parse(text, strlen(text), &parsed) == texts[_i].status, "%s",
-                  text);
+    ck_assert_msg(open_alarms_parse(&psi_open_alarms_format, text, strlen(text), &parsed) ==
+                      texts[_i].status,
+                  "%s", text);
     ck_assert(texts[_i].status == 0 || TAILQ_EMPTY(&parsed.list));
-    psi_open_alarms_free_list(&parsed.list);
+    open_alarms_free_list(&parsed.list);
 }
 END_TEST
 
 START_TEST(one_that_is_cut_off_or_has_zeros_is_none)
 {
-    struct psi_open_alarms_text parsed;
+    struct open_alarms_text parsed;
     char text[] = GOOD;
 
     for (size_t cut = 0; cut < strlen(GOOD); cut++) {
         char *copy = malloc(cut + 1); /* of just this size, so that reading past it is seen */
         memcpy(copy, GOOD, cut);
-        ck_assert_int_eq(psi_open_alarms_parse(copy, cut, &parsed), -EBADMSG);
+        ck_assert_int_eq(open_alarms_parse(&psi_open_alarms_format, copy, cut, &parsed), -EBADMSG);
         ck_assert(TAILQ_EMPTY(&parsed.list));
         free(copy);
     }
     for (size_t at = 0; at < strlen(GOOD); at++) {
         text[at] = '\0';
-        ck_assert_int_eq(psi_open_alarms_parse(text, strlen(GOOD), &parsed), -EBADMSG);
+        ck_assert_int_eq(open_alarms_parse(&psi_open_alarms_format, text, strlen(GOOD), &parsed),
+                         -EBADMSG);
         text[at] = GOOD[at];
     }
-    ck_assert_int_eq(psi_open_alarms_parse(GOOD, sizeof(GOOD), &parsed), -EBADMSG);
+    ck_assert_int_eq(open_alarms_parse(&psi_open_alarms_format, GOOD, sizeof(GOOD), &parsed),
+                     -EBADMSG);
 }
 END_TEST
 
@@ -162,16 +168,16 @@ START_TEST(reads_what_it_wrote)
     memset(longest, 'x', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = '\0';
     open_alarms();
-    psi_open_alarms_begin(alarms);
+    open_alarms_begin(alarms);
     for (int i = 0; i < COUNT(subjects); i++)
-        psi_open_alarms_add(alarms, &subjects[i], i % 2 == 0 ? PSI_SENT : PSI_UNSENT);
-    psi_open_alarms_commit(alarms);
+        psi_open_alarms_add(alarms, &subjects[i], i % 2 == 0 ? ALARM_SENT : ALARM_UNSENT);
+    open_alarms_commit(alarms);
     close_alarms();
     open_alarms();
     ck_assert_uint_eq(count_unclaimed(), COUNT(subjects));
     for (int i = COUNT(subjects) - 1; i >= 0; i--) {
         ck_assert(claim(&subjects[i]));
-        ck_assert_int_eq(claimed_sent, i % 2 == 0 ? PSI_SENT : PSI_INHERITED);
+        ck_assert_int_eq(claimed_sent, i % 2 == 0 ? ALARM_SENT : ALARM_INHERITED);
         ck_assert(!claim(&subjects[i]));
     }
     ck_assert_uint_eq(count_unclaimed(), 0);

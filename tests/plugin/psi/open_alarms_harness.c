@@ -9,7 +9,7 @@
 #include "support/fake_collectd.h"
 
 char folder[64], path[128], new_path[160], our_boot[64];
-struct psi_open_alarms *alarms;
+struct open_alarms *alarms;
 struct dispatcher *dispatcher;
 
 const struct psi_rule of_memory = {.name = "m",
@@ -37,7 +37,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    psi_open_alarms_close(alarms);
+    open_alarms_close(alarms);
     dispatcher_close(dispatcher);
     remove(path);
     ck_assert_int_eq(rmdir(folder), 0); /* nothing else is in it */
@@ -74,23 +74,23 @@ void assert_file(const char *format, ...)
 
 void open_alarms(void)
 {
-    ck_assert_int_eq(psi_open_alarms_open(path, dispatcher, &alarms), 0);
+    ck_assert_int_eq(open_alarms_open(&psi_open_alarms_format, path, dispatcher, &alarms), 0);
 }
 
 void close_alarms(void)
 {
-    psi_open_alarms_close(alarms);
+    open_alarms_close(alarms);
     alarms = NULL;
 }
 
 void save(const struct psi_subject *first, const struct psi_subject *second)
 {
-    psi_open_alarms_begin(alarms);
+    open_alarms_begin(alarms);
     if (first != NULL)
-        psi_open_alarms_add(alarms, first, PSI_SENT);
+        psi_open_alarms_add(alarms, first, ALARM_SENT);
     if (second != NULL)
-        psi_open_alarms_add(alarms, second, PSI_UNSENT);
-    psi_open_alarms_commit(alarms);
+        psi_open_alarms_add(alarms, second, ALARM_UNSENT);
+    open_alarms_commit(alarms);
 }
 
 void await_log(const char *text)
@@ -101,7 +101,7 @@ void await_log(const char *text)
     }
 }
 
-enum psi_sent claimed_sent;
+enum alarm_sent claimed_sent;
 
 bool claim(const struct psi_subject *subject)
 {
@@ -112,7 +112,7 @@ size_t count_unclaimed(void)
 {
     size_t count = 0;
 
-    for (const struct psi_open_alarm *alarm = psi_open_alarms_unclaimed(alarms); alarm != NULL;
+    for (const struct open_alarm *alarm = open_alarms_unclaimed(alarms); alarm != NULL;
          alarm = TAILQ_NEXT(alarm, entry))
         count++;
     return count;

@@ -19,7 +19,7 @@
 
 extern char folder[64], path[128], new_path[160]; /**< the state file's, and how it is written */
 extern char our_boot[64];                         /**< BOOT of this machine */
-extern struct psi_open_alarms *alarms;            /**< NULL until open_alarms() */
+extern struct open_alarms *alarms;                /**< NULL until open_alarms() */
 extern struct dispatcher *dispatcher;
 
 extern const struct psi_rule of_memory, of_cpu;
@@ -41,7 +41,7 @@ void save(const struct psi_subject *first, const struct psi_subject *second);
 
 void await_log(const char *text);
 
-extern enum psi_sent claimed_sent; /**< of the latest claim() */
+extern enum alarm_sent claimed_sent; /**< of the latest claim() */
 bool claim(const struct psi_subject *subject);
 size_t count_unclaimed(void);
 
