@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "headroom/alert.h"
 
-#include "common/dispatcher.h"
 #include "common/log.h"
 #include "common/options.h"
+#include "headroom/alarms.h"
 #include "headroom/alert_message.h"
 #include "headroom/clock.h"
-#include "headroom/hash.h"
 
 #define PLUGIN "headroom"
 #define BLOCK  PLUGIN ": <Alert>"
 
-/* Notifications per second, as those of psi by default. */
-#define PER_SECOND 20
+/* How long the groups of the previous run's alarms may take to appear, as of services that a reboot
+ * starts; or ALERT_STREAK intervals, if these are longer. */
+#define CLAIM_NS (30 * HR_NS_PER_S)
 
 /* An alarm is over where room, in percent, and time to trouble are by so much beyond its limits. */
 #define CLEARLY_PCT  5
@@ -64,38 +64,46 @@ int alert_option(const oconfig_item_t *block, struct alert_rule *rule)
 
 struct alert {
     const struct alert_rule *rule;
-    struct dispatcher *dispatcher;
+    struct alarms *alarms;
 };
 
-int alert_open(const struct alert_rule *rule, struct alert **alert)
+int alert_open(const struct alert_rule *rule, const char *state_file, const struct hr_root *root,
+               struct alert **alert)
 {
+    const uint64_t streak_ns = ALERT_STREAK * CDTIME_T_TO_NS(plugin_get_interval());
+    const struct alarms_options options = {.state_file = state_file,
+                                           .root = root,
+                                           .is_on = rule->is_on,
+                                           .claim_ns = streak_ns > CLAIM_NS ? streak_ns : CLAIM_NS};
     struct alert *opened = calloc(1, sizeof(*opened));
 
     if (opened == NULL)
         return -ENOMEM;
-    int status = dispatcher_open(PLUGIN, PER_SECOND, NULL, &opened->dispatcher);
-    if (status < 0) {
-        free(opened);
-        return status;
-    }
     opened->rule = rule;
-    *alert = opened;
-    return 0;
+    int status = alarms_open(&options, &opened->alarms);
+    if (opened->alarms != NULL)
+        *alert = opened;
+    else
+        free(opened);
+    return status;
 }
 
-/* A handler that hangs keeps the dispatcher. */
 void alert_close(struct alert *alert)
 {
     if (alert == NULL)
         return;
-    dispatcher_close(alert->dispatcher);
+    alarms_close(alert->alarms);
     free(alert);
 }
 
-/* The same for a group that is made again: its alarms come one after the other. */
-static uint64_t alarm_id(const struct subject *subject, int resource)
+void alert_resume(struct alert *alert, struct subject *subject)
 {
-    return (uint64_t)hr_hash(subject->instance) << 32 | (uint32_t)resource;
+    alarms_resume(alert->alarms, subject);
+}
+
+void alert_save(struct alert *alert)
+{
+    alarms_save(alert->alarms);
 }
 
 /* What a group that doesn't grow has of the trend of a group above is the others'. */
@@ -139,36 +147,34 @@ static bool is_alarming(const struct alert_rule *rule, const struct subject *sub
 static void begin_alarm(struct alert *alert, struct subject *subject, int resource,
                         struct takers *others)
 {
-    struct alarm *alarm = &subject->alarm[resource];
-    const uint64_t id = alarm_id(subject, resource);
     notification_t notice;
 
     /* Its end would be dispatched after this beginning. */
-    if (dispatcher_withdraw_end(alert->dispatcher, id)) {
-        alarm->is_open = true;
-        alarm->streak = 0;
-        if (alarm->begun_ns == 0)
-            alarm->begun_ns = hr_clock_ns();
-        return;
-    }
-    if (!dispatcher_can_queue(alert->dispatcher))
+    if (alarms_withdraw_end(alert->alarms, subject, resource) || !alarms_can_begin(alert->alarms))
         return;
     alert_message_begin(&notice, alert->rule, subject, resource, others);
-    if (dispatcher_queue_beginning(alert->dispatcher, id, 0, &notice))
-        *alarm = (struct alarm){.is_open = true, .begun_ns = hr_clock_ns()};
+    alarms_begin(alert->alarms, subject, resource, &notice);
 }
 
 static void end_alarm(struct alert *alert, struct subject *subject, int resource,
                       const char *reason)
 {
-    struct alarm *alarm = &subject->alarm[resource];
     notification_t notice;
 
     alert_message_end(&notice, subject, resource, reason);
-    if (!dispatcher_queue_end(alert->dispatcher, alarm_id(subject, resource), &notice))
-        return;
-    alarm->is_open = false;
-    alarm->streak = 0;
+    alarms_end(alert->alarms, subject, resource, &notice);
+}
+
+/* After a start, of an alarm of the previous run. */
+static bool is_not_known_yet(const struct alert *alert, const struct subject *subject, int resource)
+{
+    return subject->room[resource].status != 0 && subject->alarm[resource].begun_ns == 0 &&
+           alarms_is_resuming(alert->alarms);
+}
+
+static bool may_be_unreported(const struct alarm *alarm)
+{
+    return alarm->is_open && alarm->sent == ALARM_INHERITED;
 }
 
 static void evaluate_resource(struct alert *alert, struct subject *subject, int resource,
@@ -177,7 +183,10 @@ static void evaluate_resource(struct alert *alert, struct subject *subject, int 
     struct alarm *alarm = &subject->alarm[resource];
     const bool is_alarm = is_alarming(alert->rule, subject, resource, alarm->is_open);
 
-    if (is_alarm == alarm->is_open) {
+    if (is_alarm && may_be_unreported(alarm))
+        begin_alarm(alert, subject, resource, others);
+    if (is_alarm == alarm->is_open ||
+        (alarm->is_open && is_not_known_yet(alert, subject, resource))) {
         alarm->streak = 0;
         return;
     }
@@ -192,15 +201,18 @@ static void evaluate_resource(struct alert *alert, struct subject *subject, int 
 
 void alert_evaluate(struct alert *alert, struct subject *subject, struct takers *others)
 {
-    for (int i = 0; i < SUBJECT_ROOM_COUNT; i++)
+    for (int i = 0; i < SUBJECT_ROOM_COUNT && alert->rule->is_on; i++)
         evaluate_resource(alert, subject, i, others);
 }
 
 void alert_end(struct alert *alert, struct subject *subject, const char *reason)
 {
     for (int i = 0; i < SUBJECT_ROOM_COUNT; i++) {
-        subject->alarm[i].streak = 0;
-        if (subject->alarm[i].is_open)
+        struct alarm *alarm = &subject->alarm[i];
+        alarm->streak = 0;
+        if (alarm->is_open)
             end_alarm(alert, subject, i, reason);
+        if (alarm->is_open)
+            alarms_forget(alert->alarms, alarm);
     }
 }

@@ -17,6 +17,11 @@ static const char *const names[SUBJECT_ROOM_COUNT] = {
     [SUBJECT_IO] = "io",
 };
 
+const char *alert_resource_name(int resource)
+{
+    return names[resource];
+}
+
 /* What io.max may limit. */
 static const char *const io_kinds[HR_STALL_IO_COUNT] = {
     [HR_STALL_READ_BYTES] = " of reads",
@@ -176,25 +181,33 @@ void alert_message_begin(notification_t *notice, const struct alert_rule *rule,
 
 /* --- The end ---------------------------------------------------------------------------- */
 
+static void append_duration(struct message *message, const struct alarm *alarm)
+{
+    if (alarm->begun_ns == 0)
+        return;
+    message_append(
+        message, ", after %s",
+        hr_quantity_seconds((double)(hr_clock_ns() - alarm->begun_ns) / HR_NS_PER_S).text);
+}
+
 void alert_message_end(notification_t *notice, const struct subject *subject, int resource,
                        const char *reason)
 {
     const struct hr_room *room = &subject->room[resource];
     struct message message = init_notification(notice, subject, resource, NOTIF_OKAY);
-    const uint64_t lasted_ns = hr_clock_ns() - subject->alarm[resource].begun_ns;
-    const struct hr_quantity lasted = hr_quantity_seconds((double)lasted_ns / HR_NS_PER_S);
 
     message_append(&message, "%s: ", names[resource]);
     if (reason != NULL) {
         message_append(&message, "no longer watched in %s: %s", place_of(subject), reason);
         message_add_text(notice, "NoLongerWatched", reason);
     } else if (room->status == 0) {
-        message_append(&message, "%s%.0f %% of room again in %s, after %s",
+        message_append(&message, "%s%.0f %% of room again in %s",
                        room->is_at_least ? "at most " : "", alert_most_room_pct(room),
-                       place_of(subject), lasted.text);
+                       place_of(subject));
+        append_duration(&message, &subject->alarm[resource]);
     } else {
-        message_append(&message,
-                       "it can no longer be determined whether %s is in trouble, after %s",
-                       place_of(subject), lasted.text);
+        message_append(&message, "it can no longer be determined whether %s is in trouble",
+                       place_of(subject));
+        append_duration(&message, &subject->alarm[resource]);
     }
 }

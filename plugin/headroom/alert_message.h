@@ -7,6 +7,9 @@
 
 #include "headroom/alert.h"
 
+/** "cpu", "memory" or "io". */
+const char *alert_resource_name(int resource);
+
 /** Says when trouble comes, of what the group needs how much, what binds, who takes and who waits.
  * Whoever gets the notification frees its metadata. */
 void alert_message_begin(notification_t *notice, const struct alert_rule *rule,

@@ -56,7 +56,7 @@ static struct hr_cgroup_set *groups; /* NULL without a Cgroup option */
 static struct subject whole_system = {.instance = "system"};
 static struct problems problems;
 static struct working_sets working_sets;
-static struct alert *alert;     /* NULL without a block <Alert> */
+static struct alert *alert;     /* NULL without a block <Alert>, and alarms of one before */
 static struct kills *kills;     /* NULL without the option OOM */
 static struct history *history; /* NULL if nothing can be saved */
 static bool is_closing;         /* nothing is submitted any more */
@@ -192,6 +192,7 @@ static void evaluate_alerts(void)
             alert_evaluate(alert, subject, &others);
     }
     takers_clear(&others);
+    alert_save(alert);
 }
 
 /* The time is taken after the groups are up to date: what one did last before it emptied is older
@@ -250,6 +251,8 @@ static void start_group(struct hr_cgroup *group)
 
     if (hr_room_open(machine, group, point_ns(), &subject->source) < 0)
         ERROR(PLUGIN ": cgroup %s is left out: out of memory.", group->path);
+    else if (alert != NULL)
+        alert_resume(alert, subject);
 }
 
 /* What emptied it may have been the kernel. */
@@ -308,6 +311,7 @@ static void stop_measuring(void)
     history = NULL;
     alert_close(alert);
     alert = NULL;
+    memset(whole_system.alarm, 0, sizeof(whole_system.alarm));
     hr_cgroup_set_close(groups);
     groups = NULL;
     kills_close(kills);
@@ -350,8 +354,10 @@ static int start_measuring(const char *path)
     whole_system.lines = trouble_lines_of_system(&config.lines);
     if (status == 0 && config.system)
         status = hr_room_open(machine, NULL, point_ns(), &whole_system.source);
-    if (status == 0 && config.alert.is_on)
-        status = alert_open(&config.alert, &alert);
+    if (status == 0)
+        status = alert_open(&config.alert, config.state_file, root, &alert);
+    if (alert != NULL && whole_system.source != NULL)
+        alert_resume(alert, &whole_system);
     if (status == 0 && config.notify_of_kills)
         status = kills_open(root, &kills);
     if (status == 0)

@@ -5,6 +5,9 @@
 #ifndef HEADROOM_PLUGIN_HEADROOM_SUBJECT_H
 #define HEADROOM_PLUGIN_HEADROOM_SUBJECT_H
 
+#include <sys/queue.h>
+
+#include "common/open_alarms.h"
 #include "headroom/room.h"
 #include "headroom/stalls.h"
 
@@ -16,7 +19,13 @@ struct alarm {
     bool is_open;
     unsigned
         streak; /**< intervals in a row that are otherwise: low while it isn't open, else not */
-    uint64_t begun_ns; /**< also of one whose end may still wait to be dispatched */
+    uint64_t begun_ns; /**< also of one whose end may still wait to be dispatched; 0: in the
+                            previous run */
+
+    /* of alarms.c */
+    struct subject *subject; /**< that has it */
+    enum alarm_sent sent;
+    TAILQ_ENTRY(alarm) open;
 };
 
 struct subject {

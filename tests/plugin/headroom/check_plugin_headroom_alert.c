@@ -11,37 +11,6 @@
 #include "support/fake_cache.h"
 #include "support/suite.h"
 
-/* --- Notifications ------------------------------------------------------------------------ */
-
-static size_t count_notices(int severity)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < fake_notifications(); i++)
-        count += fake_notification(i)->severity == severity;
-    return count;
-}
-
-/* Another thread dispatches them; an end waits a second for its handlers. */
-static const notification_t *await_notice(int severity, size_t number)
-{
-    for (int i = 0; i < 400 && count_notices(severity) < number; i++) {
-        frozen_ns += (i % 20 == 19) * HR_NS_PER_S; /* its clock goes on */
-        harness_sleep(50);
-    }
-    for (size_t i = 0; i < fake_notifications(); i++)
-        if (fake_notification(i)->severity == severity && --number == 0)
-            return fake_notification(i);
-    ck_abort_msg("no notification of severity %d", severity);
-    return NULL;
-}
-
-static void assert_says(const notification_t *notice, const char *text)
-{
-    if (strstr(notice->message, text) == NULL)
-        ck_abort_msg("\"%s\" isn't in \"%s\"", text, notice->message);
-}
-
 /* --- Trouble to come ------------------------------------------------------------------------- */
 
 static const char *const leaking[] = {"p", "p/a", "p/b", "p/c"};
@@ -70,19 +39,19 @@ START_TEST(notifies_of_trouble_to_come_once)
         headroom_pass(10);
     ck_assert_uint_eq(fake_notifications(), 0);
     leak(1, 110);
-    const notification_t *notice = await_notice(NOTIF_WARNING, 2); /* p/c doesn't grow */
-    ck_assert_uint_eq(count_notices(NOTIF_OKAY), 0);
-    assert_says(notice, "memory: trouble in ");
-    assert_says(notice, " of ");
-    assert_says(notice,
-                " (the limit of p, memory.max), grows 12 MiB/min; taking: p/a 75 %, p/b 25 %; "
+    const notification_t *notice = headroom_await_notice(NOTIF_WARNING, 2); /* p/c doesn't grow */
+    ck_assert_uint_eq(headroom_count_notices(NOTIF_OKAY), 0);
+    headroom_assert_says(notice, "memory: trouble in ");
+    headroom_assert_says(notice, " of ");
+    headroom_assert_says(
+        notice, " (the limit of p, memory.max), grows 12 MiB/min; taking: p/a 75 %, p/b 25 %; "
                 "waiting: p/c 2 %");
     ck_assert_str_eq(notice->type_instance, "room-memory");
     /* it stops: each has one end */
     for (unsigned i = 0; i < 120; i++)
         headroom_pass(10);
-    notice = await_notice(NOTIF_OKAY, 2);
-    assert_says(notice, " % of room again in p/");
+    notice = headroom_await_notice(NOTIF_OKAY, 2);
+    headroom_assert_says(notice, " % of room again in p/");
     for (unsigned i = 0; i < 20; i++)
         headroom_pass(10);
     harness_sleep(100);
@@ -119,7 +88,7 @@ START_TEST(a_working_set_that_ends_is_no_growth)
     fake_cache_forget();
     leak(41, 110);
     ck_assert_double_eq(harness_number("headroom-p_c/memory-need"), 100. * MIB);
-    assert_says(await_notice(NOTIF_WARNING, 2), "; taking: p/a 75 %, p/b 25 %");
+    headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 2), "; taking: p/a 75 %, p/b 25 %");
     ck_assert_uint_eq(fake_notifications(), 2);
     frozen_ns = BEGUN_NS;
 }
@@ -127,34 +96,26 @@ END_TEST
 
 /* --- Little room ----------------------------------------------------------------------------- */
 
-/* 200 MiB, of which so many can't be dropped. */
-static void use_memory(unsigned mib, unsigned intervals)
-{
-    room_tree_memory(tree, "a", mib, 0);
-    for (unsigned i = 0; i < intervals; i++)
-        headroom_pass(10);
-}
-
 START_TEST(notifies_of_little_room_that_lasts)
 {
     room_tree_write(tree, "a", "memory.max", "209715200\n");
     harness_begin("Cgroup \"a\"\nSystem false\n<Alert>\nRoomBelow 20\nSeverity \"FAILURE\"\n"
                   "TopTakers 0\n</Alert>");
-    use_memory(100, 3);
-    use_memory(170, 5);
-    use_memory(100, 1);
-    use_memory(170, 5);
+    headroom_use_memory(100, 3);
+    headroom_use_memory(170, 5);
+    headroom_use_memory(100, 1);
+    headroom_use_memory(170, 5);
     harness_sleep(100);
     ck_assert_uint_eq(fake_notifications(), 0);
-    use_memory(170, 2);
-    const notification_t *notice = await_notice(NOTIF_FAILURE, 1);
+    headroom_use_memory(170, 2);
+    const notification_t *notice = headroom_await_notice(NOTIF_FAILURE, 1);
     ck_assert_str_eq(notice->message, "memory: 15 % of room left in a: needs 170 MiB of 200 MiB "
                                       "(its own limit, memory.max)");
-    use_memory(155, 20); /* 22.5 % isn't clearly more */
+    headroom_use_memory(155, 20); /* 22.5 % isn't clearly more */
     ck_assert_uint_eq(fake_notifications(), 1);
-    use_memory(140, 7);
-    notice = await_notice(NOTIF_OKAY, 1);
-    assert_says(notice, "memory: 30 % of room again in a, after ");
+    headroom_use_memory(140, 7);
+    notice = headroom_await_notice(NOTIF_OKAY, 1);
+    headroom_assert_says(notice, "memory: 30 % of room again in a, after ");
     ck_assert_uint_eq(fake_notifications(), 2);
     frozen_ns = BEGUN_NS;
 }
@@ -197,14 +158,14 @@ START_TEST(notifies_of_little_room_by_io)
     harness_sleep(100);
     ck_assert_uint_eq(fake_notifications(), 0);
     read_io(720, 256, 7);
-    const notification_t *notice = await_notice(NOTIF_WARNING, 1);
+    const notification_t *notice = headroom_await_notice(NOTIF_WARNING, 1);
     ck_assert_str_eq(
         notice->message,
         "io: 6 % of room left in p/a: needs 720 KiB/s of 768 KiB/s of reads (the limit "
         "of p, io.max); waiting: none yet");
     ck_assert_str_eq(notice->type_instance, "room-io");
     read_io(400, 256, 8);
-    await_notice(NOTIF_OKAY, 1);
+    headroom_await_notice(NOTIF_OKAY, 1);
     frozen_ns = BEGUN_NS;
 }
 END_TEST
@@ -216,13 +177,13 @@ START_TEST(ends_the_alarm_of_a_group_that_is_gone)
     harness_read();
     for (unsigned i = 1; i <= 8; i++)
         throttle(i);
-    const notification_t *notice = await_notice(NOTIF_WARNING, 1);
-    assert_says(notice, "cpu: trouble now in a: needs ");
-    assert_says(notice, " of 0.5 CPUs (its own limit, cpu.max); taking: a ");
-    assert_says(notice, "; waiting: a 60 %");
+    const notification_t *notice = headroom_await_notice(NOTIF_WARNING, 1);
+    headroom_assert_says(notice, "cpu: trouble now in a: needs ");
+    headroom_assert_says(notice, " of 0.5 CPUs (its own limit, cpu.max); taking: a ");
+    headroom_assert_says(notice, "; waiting: a 60 %");
     tree_remove_group(tree, "a");
     headroom_pass(10);
-    notice = await_notice(NOTIF_OKAY, 1);
+    notice = headroom_await_notice(NOTIF_OKAY, 1);
     ck_assert_str_eq(notice->message, "cpu: no longer watched in a: it has no process any more");
     ck_assert_uint_eq(fake_notifications(), 2);
     frozen_ns = BEGUN_NS;
@@ -233,15 +194,15 @@ START_TEST(a_group_that_ended_begins_again)
 {
     room_tree_write(tree, "a", "memory.max", "209715200\n");
     harness_begin("Cgroup \"a\"\nSystem false\n<Alert>\nRoomBelow 20\n</Alert>");
-    use_memory(170, 5);
+    headroom_use_memory(170, 5);
     tree_set_populated(tree, "a", false);
     headroom_pass(10);
     tree_set_populated(tree, "a", true);
-    use_memory(170, 5);
+    headroom_use_memory(170, 5);
     harness_sleep(100);
     ck_assert_uint_eq(fake_notifications(), 0);
-    use_memory(170, 2);
-    await_notice(NOTIF_WARNING, 1);
+    headroom_use_memory(170, 2);
+    headroom_await_notice(NOTIF_WARNING, 1);
     ck_assert_uint_eq(fake_notifications(), 1);
 }
 END_TEST
@@ -272,9 +233,9 @@ START_TEST(says_what_is_known_of_who_waits)
     harness_begin(options);
     for (int i = 0; i < 7; i++)
         headroom_pass(10);
-    const notification_t *notice = await_notice(NOTIF_WARNING, 1);
+    const notification_t *notice = headroom_await_notice(NOTIF_WARNING, 1);
     if (waiters[_i].waiting != NULL)
-        assert_says(notice, waiters[_i].waiting);
+        headroom_assert_says(notice, waiters[_i].waiting);
     else
         ck_assert_ptr_null(strstr(notice->message, "waiting"));
 }
@@ -313,7 +274,7 @@ START_TEST(groups_are_ranked_once_an_interval)
         sort_count = 0;
         headroom_pass(10);
     }
-    await_notice(NOTIF_WARNING, GROUP_COUNT);
+    headroom_await_notice(NOTIF_WARNING, GROUP_COUNT);
     ck_assert_uint_ge(sort_count, 2);
     ck_assert_uint_le(sort_count, 4); /* who takes and who waits, by path and amount */
 }

@@ -23,4 +23,17 @@ void headroom_tear_down(void);
 /** Lets an interval pass, and reads. */
 void headroom_pass(unsigned seconds);
 
+/** Has the group "a" use so much memory that can't be dropped, for so many intervals of 10 s. */
+void headroom_use_memory(unsigned mib, unsigned intervals);
+
+/** How many notifications of a severity there were. */
+size_t headroom_count_notices(int severity);
+
+/** Waits for the so many-th notification of a severity: another thread dispatches them, and an end
+ * waits a second for its handlers, so that the clock goes on. */
+const notification_t *headroom_await_notice(int severity, size_t number);
+
+/** Asserts that a notification's message has a text in it. */
+void headroom_assert_says(const notification_t *notice, const char *text);
+
 #endif
