@@ -22,10 +22,6 @@ enum { SERIES_SIZE = 1024, ALARMS_MOST = 4096 };
 #define LASTS_S  86400
 #define FOLLOW_S 30
 
-/* The headroom plugin doesn't notify the end of an <Alert> that ends while collectd is restarted.
- * Where the log doesn't show whether it was, the alarm is taken to last this long. */
-#define UNCERTAIN_S 300
-
 enum resource { NO_RESOURCE, CPU, MEMORY, IO, IRQ, ANY };
 
 /* What sent it: a trigger of psi; a threshold of another value than room, of room where none is
@@ -44,7 +40,6 @@ struct alarm {
     unsigned starts; /* of collectd, when it was last notified */
     bool by_threshold;
     bool is_covered;
-    bool is_uncertain; /* its end may come without a notification */
 };
 
 /* --- What an alarm is about ------------------------------------------------ */
@@ -156,12 +151,6 @@ static bool is_there(const struct alarm *alarm)
     return alarm->kind == TRIGGER || alarm->kind == THRESHOLD || alarm->kind == TROUBLE;
 }
 
-/* Whether it is one of the headroom plugin's, which forgets its alarms when collectd ends. */
-static bool is_forgotten(const struct alarm *alarm)
-{
-    return alarm->kind == TROUBLE || alarm->kind == FORECAST;
-}
-
 static bool is_of_room(const struct alarm *alarm)
 {
     return alarm->kind == NO_ROOM || alarm->kind == LITTLE_ROOM;
@@ -177,9 +166,7 @@ static bool is_of_busy_machine(const struct alarm *alarm)
 
 static bool alarm_lasts(const struct alarm *alarm, double now)
 {
-    const double age_s = now - alarm->time;
-
-    return alarm->is_uncertain ? age_s < UNCERTAIN_S : !(age_s >= LASTS_S);
+    return !(now - alarm->time >= LASTS_S);
 }
 
 static bool is_same_group(const struct alarm *a, const struct alarm *b)
@@ -320,7 +307,6 @@ static int begin_alarm(struct alarms *alarms, const struct alert *alert, const c
     if (before != NULL)
         remove_alarm(alarms, before);
     alarm.starts = alarms->starts;
-    alarm.is_uncertain = is_forgotten(&alarm) && alarms->starts == 0;
     for (size_t i = 0; i < alarms->count && !was_shown; i++)
         alarm.is_covered |= covers_alarm(&alarms->list[i], &alarm) &&
                             !may_be_over(alarms, &alarms->list[i], &alarm);
@@ -410,9 +396,6 @@ int alarms_take(struct alarms *alarms, const struct alert *alert,
 void alarms_restart(struct alarms *alarms)
 {
     alarms->starts++;
-    for (size_t i = alarms->count; i > 0; i--)
-        if (is_forgotten(&alarms->list[i - 1]))
-            remove_alarm(alarms, &alarms->list[i - 1]);
 }
 
 bool alarm_is_begun_by(const struct alarm *alarm, const struct alert *alert)
@@ -488,13 +471,6 @@ bool alarm_is_old(const struct alert *alert, const struct alert *later)
     const struct alarm alarm = make_alarm(alert);
 
     return !alarm_lasts(&alarm, time_of(later));
-}
-
-bool alarm_ends_with_collectd(const struct alert *alert)
-{
-    const struct alarm alarm = make_alarm(alert);
-
-    return is_forgotten(&alarm);
 }
 
 void alarms_free(struct alarms *alarms)

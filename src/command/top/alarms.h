@@ -33,7 +33,7 @@ struct alarms {
 int alarms_take(struct alarms *alarms, const struct alert *alert,
                 void (*drop)(void *context, const struct alarm *alarm), void *context);
 
-/** Takes a start of collectd: those of headroom's <Alert> that still stand are notified again. */
+/** Takes a start of collectd: threshold notifies again of its alarms that still stand. */
 void alarms_restart(struct alarms *alarms);
 
 /** @return whether it is this alert that has begun an alarm, and not that of an older one. */
@@ -57,9 +57,6 @@ void alarms_forget(struct alarms *alarms, const struct alert *alert);
 
 /** @return whether an alarm is a day older than a later alert: it may have ended unnoticed. */
 bool alarm_is_old(const struct alert *alert, const struct alert *later);
-
-/** @return whether an alarm is forgotten when collectd ends. */
-bool alarm_ends_with_collectd(const struct alert *alert);
 
 void alarms_free(struct alarms *alarms);
 

@@ -302,16 +302,6 @@ static void drop_alert(void *context, const struct alarm *alarm)
     list->count--;
 }
 
-static void restart_alarms(struct alerts *alerts)
-{
-    struct alert_list *list = &alerts->found;
-
-    alarms_restart(&alerts->alarms);
-    for (size_t i = 0; i < list->count; i++)
-        list->entries[i].lasts =
-            list->entries[i].lasts && !alarm_ends_with_collectd(&list->entries[i]);
-}
-
 /* Appends an alert, unless it has nothing new to say. */
 static int take_alert(struct alerts *alerts, const struct alert *alert)
 {
@@ -326,7 +316,7 @@ static int parse_line(struct alerts *alerts)
     bool found = !alerts->skipping && alert_parse(alerts->line, alerts->used, &alert) == 0;
 
     if (!alerts->skipping && is_start(alerts->line, alerts->used))
-        restart_alarms(alerts);
+        alarms_restart(&alerts->alarms);
     alerts->used = 0;
     alerts->skipping = false;
     return found ? take_alert(alerts, &alert) : 0;
