@@ -819,8 +819,9 @@ was_as_bad() {
 }
 
 # is_due: threshold reports its alarms again after a restart; the same one twice from one daemon is a new one, of a
-# series that was gone meanwhile. osnoise forgets its alarms at a restart: one after an hour's silence is new. So does
-# headroom, whose alarm may be another one. A FAILURE that was less meanwhile is the same for an hour.
+# series that was gone meanwhile. osnoise forgets its alarms at a restart: one after an hour's silence is new.
+# headroom notifies again after a crash only, and maybe of another alarm. A FAILURE that was less meanwhile is the same
+# for an hour.
 is_due() {
     case $severity:$known in
         OKAY:OKAY | WARNING:FAILURE) return 1 ;;
@@ -839,12 +840,12 @@ is_due() {
 }
 
 # lasts RECORD: an alarm that isn't ours does. What began a day ago may have ended unnoticed. So may what another run of
-# collectd has notified, but for a trigger, whose end is always notified; and for a threshold, if $trusting: it comes
-# again in a moment.
+# collectd has notified, but for a trigger and <Alert> of headroom, whose end is always notified; and for a threshold, if
+# $trusting: it comes again in a moment.
 lasts() {
     read -r its_severity its_time its_daemon <"$1" && [ "$its_severity" != OKAY ] && [ "$1" != "$record" ] &&
         [ $((${time%.*} - ${its_time%.*})) -lt 86400 ] || return 1
-    [ "$its_daemon" = "$daemon" ] || grep -q "^trigger " -- "$1" || { $trusting && grep -q -e "^threshold " -e "^none " -- "$1"; }
+    [ "$its_daemon" = "$daemon" ] || grep -q -e "^trigger " -e "^alert " -e "^forecast " -- "$1" || { $trusting && grep -q -e "^threshold " -e "^none " -- "$1"; }
 }
 
 # covers RECORD: an alarm that isn't ours lasts, and is as severe.
