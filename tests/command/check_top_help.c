@@ -59,6 +59,38 @@ START_TEST(marks_the_one_that_takes_most)
 }
 END_TEST
 
+/* A hog of three loops and a group that wants half of the CPU: both are without it for a third of
+ * the time, as measured. */
+START_TEST(marks_the_one_that_wants_most)
+{
+    static const double full[][2] = {{36.0, 33.9}, {35.3, 33.1}, {44.5, 39.0}, {46, 27}};
+    for (int i = 0; i < COUNT(full); i++) {
+        const struct group groups[] = {
+            {"h", "nc_batch", 100, full[i][0], 0.64, NAN},
+            {"h", "nc_web", full[i][1], full[i][1], 0.33, NAN},
+            {"h", "system", 98.6, NAN, NAN, 50},
+        };
+        EXPECT_MARKED(groups, "nc_batch ");
+    }
+    const struct group starved[] = {
+        {"h", "a", 100, 90, 0.10, NAN},
+        {"h", "b", 46, 45, 0.06, NAN},
+    };
+    EXPECT_MARKED(starved, "");
+}
+END_TEST
+
+/* The hog has ended: its pressure is still that of the interval before. */
+START_TEST(marks_no_victim_of_one_that_has_ended)
+{
+    static const struct group groups[] = {
+        {"h", "nc_batch", 100, 44.6, 0, NAN},
+        {"h", "nc_web", 36, 36, 0.32, NAN},
+    };
+    EXPECT_MARKED(groups, "");
+}
+END_TEST
+
 /* What takes the CPUs isn't among the groups. */
 START_TEST(marks_no_victim)
 {
@@ -304,6 +336,8 @@ int main(void)
     TCase *tests = tcase_create("help");
 
     tcase_add_test(tests, marks_the_one_that_takes_most);
+    tcase_add_test(tests, marks_the_one_that_wants_most);
+    tcase_add_test(tests, marks_no_victim_of_one_that_has_ended);
     tcase_add_test(tests, marks_no_victim);
     tcase_add_test(tests, marks_none_for_its_own_wait);
     tcase_add_test(tests, marks_no_group_above_victims);

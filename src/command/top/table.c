@@ -12,6 +12,7 @@
 #include "common/short_name.h"
 #include "headroom/array.h"
 #include "top/memory.h"
+#include "top/takers.h"
 
 int identifier_column(const struct identifier *parts)
 {
@@ -246,20 +247,20 @@ static double rank_of(const struct row *row, double some)
     return some >= columns[column_find("cpu_some")].warn ? 2 : 0;
 }
 
+/* The "full" of a CPU of who takes it counts in part, so that its victim is before it. */
 static void find_pressure(const struct row *row, double pressure[PRESSURE_COUNT])
 {
     pressure[FULL] = pressure[SOME] = NAN;
     for (size_t i = 0; i < column_count; i++) {
         /* fmax() returns the other where one is NaN. */
+        const double part = row->takes_most && i == column_find("cpu_full") ? TAKER_FULL_FACTOR : 1;
         if (columns[i].in_full)
-            pressure[FULL] = fmax(pressure[FULL], row->values[i]);
+            pressure[FULL] = fmax(pressure[FULL], row->values[i] / part);
         if (columns[i].in_pressure)
             pressure[SOME] = fmax(pressure[SOME], row->values[i]);
     }
     /* Less than that is chance; and "full" of a CPU isn't known before Linux 5.13. */
     pressure[FULL] = isnan(pressure[FULL]) && !isnan(pressure[SOME]) ? 0 : round(pressure[FULL]);
-    if (row->takes_most && pressure[FULL] > 0)
-        pressure[FULL] -= 1; /* as rounding may have added it */
     pressure[RANK] = rank_of(row, pressure[SOME]);
 }
 

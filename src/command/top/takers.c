@@ -51,19 +51,47 @@ static bool has_inner_taker(const struct view *view, const struct row *outer, bo
     return false;
 }
 
-/* The group that suffers most, but for those above and below `taker`; NULL: none is known. */
+/* While some of its tasks wait and others run, a group uses a CPU. If it has used far less, as
+ * after its end, its pressure is that of an older interval. */
+static bool is_of_one_interval(const struct view *view, const struct row *row)
+{
+    const double ran_pct = row->values[view->waits] - row->values[view->suffers];
+
+    return !(100 * row->values[view->uses] < ran_pct / 2);
+}
+
+/* Of the groups but `taker` and those above and below it, the one that suffers most; NULL: none is
+ * known. */
 static const struct row *find_worst_victim(const struct view *view, const struct row *taker)
 {
     const struct row *worst = NULL;
     for (size_t i = 0; i < view->table->count; i++) {
         const struct row *row = &view->table->rows[i];
-        if (strcmp(row->host, taker->host) == 0 && !row_is_system(row) &&
-            !isnan(row->values[view->suffers]) && !row_lies_within(row, taker) &&
-            !row_lies_within(taker, row) &&
+        if (row != taker && strcmp(row->host, taker->host) == 0 && !row_is_system(row) &&
+            !isnan(row->values[view->suffers]) && is_of_one_interval(view, row) &&
+            !row_lies_within(row, taker) && !row_lies_within(taker, row) &&
             (worst == NULL || row->values[view->suffers] > worst->values[view->suffers]))
             worst = row;
     }
     return worst;
+}
+
+/* The part of the CPU time it wanted, at least, that a group had to do without. */
+static double missed_part(const struct view *view, const struct row *row)
+{
+    const double missed = row->values[view->suffers] / 100;
+
+    return missed / (missed + row->values[view->uses]);
+}
+
+/* Where a group that wants more than its share competes with one that wants less, both are without
+ * a CPU for about as long; but of what it wants that is little for the first. */
+static bool suffers_less(const struct view *view, const struct row *taker, const struct row *victim)
+{
+    const double its_full = taker->values[view->suffers], full = victim->values[view->suffers];
+
+    return its_full < full || (its_full <= TAKER_FULL_FACTOR * full &&
+                               missed_part(view, taker) < missed_part(view, victim));
 }
 
 /* Victims among themselves take as much from each other, and wait as much; one that suffers most
@@ -71,7 +99,7 @@ static const struct row *find_worst_victim(const struct view *view, const struct
 static bool has_victim(const struct view *view, const struct row *taker)
 {
     const struct row *victim = find_worst_victim(view, taker);
-    return victim != NULL && taker->values[view->suffers] < victim->values[view->suffers] &&
+    return victim != NULL && suffers_less(view, taker, victim) &&
            taker->values[view->uses] >= TAKEN_FACTOR * victim->values[view->uses] &&
            taker->values[view->uses] >= TAKEN_PART * victim->values[view->suffers] / 100;
 }
