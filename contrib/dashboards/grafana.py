@@ -117,6 +117,26 @@ def table(panel, back_end):
     }
 
 
+def matrix(panel, back_end):
+    """A table of cells that have colours, the worst rows first."""
+    column = COLUMN[panel.link]
+    values = defaults(panel)
+    values["custom"] = {"align": "auto", "displayMode": "auto", "inspect": False}
+    values["color"] = {"mode": "thresholds"}
+    return {
+        "fieldConfig": {"defaults": values, "overrides": [
+            {"matcher": {"id": "byType", "options": "number"}, "properties": [
+                {"id": "custom.displayMode", "value": "color-background-solid"}]},
+            {"matcher": {"id": "byName", "options": column}, "properties": [
+                {"id": "links", "value": [link_to(back_end, panel.link, "${__value.text:percentencode}")]}]},
+        ]},
+        "options": {"showHeader": True, "cellHeight": "sm",
+                    "footer": {"show": False, "reducer": ["sum"], "countRows": False, "fields": ""},
+                    "sortBy": [{"displayName": back_end.matrix_order, "desc": True}]},
+        "transformations": back_end.matrix_transformations(column, panel.rename),
+    }
+
+
 def stat(panel, back_end):
     values = defaults(panel)
     values["color"] = {"mode": "thresholds"}
@@ -129,17 +149,18 @@ def stat(panel, back_end):
     }
 
 
-KINDS = {"timeseries": timeseries, "table": table, "stat": stat}
+KINDS = {"timeseries": timeseries, "table": table, "matrix": matrix, "stat": stat}
 
 
 def one(panel, back_end, number, place):
     return {
-        "id": number, "type": panel.kind, "title": panel.title, "description": panel.description,
+        "id": number, "type": "table" if panel.kind == "matrix" else panel.kind,
+        "title": panel.title, "description": panel.description,
         "datasource": source(back_end), "gridPos": place,
         # collectd's own interval: between two values there is nothing to see
         "interval": "10s",
         "targets": [{"datasource": source(back_end),
-                     **back_end.target(series, letter, panel.kind == "table")}
+                     **back_end.target(series, letter, panel.kind)}
                     for letter, series in zip(string.ascii_uppercase, panel.series)],
         **KINDS[panel.kind](panel, back_end),
     }

@@ -57,8 +57,8 @@ def dashboard(back_end, name, rows):
     seen = set()
     for title, members in rows:
         for panel in members:
-            parameters = graph(panel, back_end) if panel.kind != "table" else None
-            if parameters is None or tuple(parameters["target"]) in seen or panel.kind == "stat":
+            parameters = graph(panel, back_end) if panel.kind == "timeseries" else None
+            if parameters is None or tuple(parameters["target"]) in seen:
                 continue
             seen.add(tuple(parameters["target"]))
             targets = urlencode([("target", target) for target in parameters["target"]])

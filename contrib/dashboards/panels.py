@@ -7,6 +7,7 @@ from queries import Series
 
 PRESSURE = [(None, "green"), (10, "yellow"), (40, "orange"), (70, "red")]
 STALL = [(None, "green"), (5, "yellow"), (20, "orange"), (50, "red")]
+TAKEN = [(None, "transparent"), (0.05, "yellow"), (0.2, "orange"), (0.5, "red")]
 LEFT = [(None, "red"), (10, "orange"), (25, "yellow"), (50, "green")]
 
 
@@ -75,12 +76,17 @@ def by_group(resource, name, what, advice):
     ]
 
 
-def taken(where, title, meaning, **more):
+# (regular expression, what becomes of it): who took the CPU, of the type instance.
+TAKER = ("cpu_taken_(?:by_)?(.*)_us", "$1")
+
+
+def taken(where, title, meaning, *, kind="timeseries", **more):
     return Panel(title, f"{meaning} Only with Blame \"always\".",
-                 [Series("psi", where, "derive", "cpu_taken_*_us", counter=True, times=1e-6,
-                         legend="type_instance", **more)],
-                 unit="s", width=24, stacked=True, nothing="Blame is not \"always\"",
-                 rename=("cpu_taken_(by_)?(.*)_us", "$2"))
+                 [Series("psi", where, "derive", "cpu_taken_*_us", counter=True, times=1e-6, **more)],
+                 kind=kind, unit="s", width=24, stacked=kind == "timeseries", rename=TAKER,
+                 # of a matrix it would stand in each cell of a pair without a value
+                 **{"thresholds": TAKEN, "link": "group"} if kind == "matrix" else
+                 {"nothing": "Blame is not \"always\""})
 
 
 OVERVIEW = [
@@ -149,7 +155,12 @@ OVERVIEW = [
                   " cpu.weight, or limit them."),
         taken("groups", "Who takes the CPUs from groups", "For how many seconds of each second tasks of groups"
               " waited for a CPU, by who had it meanwhile: what is wide takes it from others, whoever uses"
-              " more CPU time. Limit it (cpu.max), or give those who wait more cpu.weight.", total=True),
+              " more CPU time. Limit it (cpu.max), or give those who wait more cpu.weight.",
+              total=True, legend="type_instance"),
+        taken("groups", "Who takes the CPUs from which group", "For how many seconds of each second, over the time"
+              " that is shown, tasks of a group (row) waited for a CPU while another had it (column): itself,"
+              " its limit, another group. Those who wait longest come first; pairs below 1 ms are left out.",
+              kind="matrix", legend="both", top=(200, 0.001)),
         *by_group("memory", "memory", "waited for memory",
                   "Compare its working set with memory.high and memory.max: raise these, or give it less to"
                   " do."),
@@ -256,7 +267,7 @@ GROUP = [
         taken("group", "Who takes the CPU from $group", "For how many seconds of each second the group's tasks"
               " waited for a CPU, several at once, by who had it meanwhile. itself: the group wants more CPUs"
               " than there are; limit: its cpu.max, or that of a group above; else lower the cpu.weight of"
-              " those who take it."),
+              " those who take it.", legend="type_instance"),
     ]),
     ("Room of $group", [
         Panel("Room", "How much more the group could take before its tasks are in trouble, in percent of what"

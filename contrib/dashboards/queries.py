@@ -17,6 +17,9 @@ WHERE = {
 }
 
 
+# The column of a matrix that has the sums.
+SUM = "All"
+
 # The legends that are made of what distinguishes series.
 TAGS = {"instance": ["instance"], "type_instance": ["type_instance"], "both": ["instance", "type_instance"]}
 
@@ -52,6 +55,21 @@ def is_pattern(glob):
 
 def number(value):
     return f"{value:.9f}".rstrip("0").rstrip(".")
+
+
+def matrix_of_labels(row, taker, column, rename):
+    """Lines of one point each become a matrix of two of their labels, with the sum of each row. Grouping to
+    Matrix would put texts where a pair has no value, in Grafana 9, and sums of these are wrong."""
+    return [
+        {"id": "labelsToFields", "options": {"mode": "columns", "valueLabel": taker}},
+        {"id": "merge", "options": {}},
+        {"id": "renameByRegex", "options": {"regex": f"^{rename[0]}$", "renamePattern": rename[1]}},
+        {"id": "calculateField", "options": {
+            "mode": "reduceRow", "reduce": {"reducer": "sum"}, "alias": SUM, "replaceFields": False}},
+        {"id": "organize", "options": {
+            "excludeByName": {"Time": True, "time": True}, "indexByName": {row: 0, SUM: 1},
+            "renameByName": {row: column}}},
+    ]
 
 
 class InfluxQL:
@@ -131,13 +149,19 @@ class InfluxQL:
         return (f'SELECT mean("value"){times} AS "mean", {other}("value"){times} AS "{other}"'
                 f' FROM {self.source(series)} GROUP BY "{TAGS[series.legend][0]}"')
 
-    def target(self, series, letter, table=False):
+    def matrix(self, series):
+        tags = ", ".join(f'"{tag}"' for tag in TAGS[series.legend])
+        return (f'SELECT "v" FROM (SELECT mean("value") * {number(series.times)} AS "v" FROM {self.source(series)}'
+                f' GROUP BY {tags}) WHERE "v" > {number(series.top[1])} GROUP BY {tags}')
+
+    def target(self, series, letter, kind="timeseries"):
         tags = TAGS.get(series.legend, [])
+        table = kind == "table"
         legend = ".".join(f"$tag_{tag}" for tag in tags) if tags else series.legend or ""
         return {
             "refId": letter,
             "rawQuery": True,
-            "query": self.table(series) if table else self.graph(series),
+            "query": {"table": self.table, "matrix": self.matrix}.get(kind, self.graph)(series),
             "alias": "" if table else legend,
             "resultFormat": "table" if table else "time_series",
         }
@@ -173,6 +197,11 @@ class InfluxQL:
             "excludeByName": {"Time": True, "time": True},
             "indexByName": {},
             "renameByName": {"instance": column, "mean": "Mean", other: other.capitalize()}}}]
+
+    matrix_order = SUM
+
+    def matrix_transformations(self, column, rename):
+        return matrix_of_labels("instance", "type_instance", column, rename)
 
 
 class Graphite:
@@ -221,9 +250,12 @@ class Graphite:
     def table(self, series):
         return self.named(self.unnamed(series), series)
 
-    def target(self, series, letter, table=False):
-        return {"refId": letter, "target": self.table(series) if table else self.graph(series),
-                "textEditor": True}
+    def matrix(self, series):
+        return self.named(self.highest(self.unnamed(series), series), series)
+
+    def target(self, series, letter, kind="timeseries"):
+        query = {"table": self.table, "matrix": self.matrix}.get(kind, self.graph)(series)
+        return {"refId": letter, "target": query, "textEditor": True}
 
     def variable(self, plugins, tag):
         plugins = plugins if isinstance(plugins, str) else "{" + ",".join(plugins) + "}"
@@ -244,6 +276,13 @@ class Graphite:
             {"id": "organize", "options": {
                 "excludeByName": {}, "indexByName": {}, "renameByName": {"Field": column}}},
         ]
+
+    # Its names have no labels to make rows and columns of: a row for each pair.
+    matrix_order = "Mean"
+
+    def matrix_transformations(self, column, rename):
+        return [{"id": "renameByRegex", "options": {"regex": f"^(.*)[.]{rename[0]}$", "renamePattern": "$1 < $2"}},
+                *self.table_transformations(f"{column} < taker", "max")]
 
 
 class PromQL:
@@ -280,7 +319,7 @@ class PromQL:
         if series.without:
             yield f"type!~{self.quoted(f'.*({series.without}).*')}"
 
-    def values(self, series):
+    def values(self, series, span="$__rate_interval"):
         """What there is at each point: of a counter its rate, of a gauge the mean since the last point, or its
         peak. Stalls are read from their totals, so that none is lost between two scrapes."""
         counter, type, times = series.counter, series.type, series.times
@@ -292,25 +331,32 @@ class PromQL:
         if counter:
             metric += "_total"
         function = "rate" if counter else "max_over_time" if series.peak else "avg_over_time"
-        query = f"{function}({metric}{{{', '.join(self.matchers(series))}}}[$__rate_interval])"
+        query = f"{function}({metric}{{{', '.join(self.matchers(series))}}}[{span}])"
         return query if times == 1 else f"{query} * {number(times)}"
 
     def graph(self, series):
         query = self.values(series)
         if series.total:
-            by = ", ".join(self.label(series.plugin, tag) for tag in TAGS[series.legend])
-            query = f"sum by ({by}) ({query})"
+            query = self.sum(query, series)
         if series.top:
             return f"topk({series.top[0]}, {query} > {number(series.top[1])})"
         if series.below:
             return f"bottomk({series.below[0]}, {query} < {number(series.below[1])})"
         return query
 
-    def target(self, series, letter, table=False):
+    def sum(self, query, series):
+        return f"sum by ({', '.join(self.label(series.plugin, tag) for tag in TAGS[series.legend])}) ({query})"
+
+    def matrix(self, series):
+        query = self.sum(self.values(series, "$__range"), series)
+        return f"topk({series.top[0]}, {query} > {number(series.top[1])})"
+
+    def target(self, series, letter, kind="timeseries"):
+        query = {"table": self.values, "matrix": self.matrix}.get(kind, self.graph)(series)
         names = [f"{{{{{self.label(series.plugin, tag)}}}}}" for tag in TAGS.get(series.legend, [])]
-        return {"refId": letter, "editorMode": "code", "expr": self.values(series) if table else self.graph(series),
+        return {"refId": letter, "editorMode": "code", "expr": query,
                 "legendFormat": ".".join(names) or series.legend or "__auto",
-                "format": "time_series", "range": True, "instant": False}
+                "format": "time_series", "range": kind != "matrix", "instant": kind == "matrix"}
 
     def variable(self, plugins, tag):
         plugins = [plugins] if isinstance(plugins, str) else plugins
@@ -326,3 +372,8 @@ class PromQL:
 
     # Lines become rows, as with Graphite.
     table_transformations = Graphite.table_transformations
+
+    matrix_order = SUM
+
+    def matrix_transformations(self, column, rename):
+        return matrix_of_labels(self.label("psi", "instance"), self.label("psi", "type_instance"), column, rename)

@@ -5,6 +5,7 @@ model FILE...                        the JSON is what Grafana's model of a dashb
 queries FILE WHAT...                 each query of each panel, as Grafana would send it, has values
 covers WHISPER FILE...               each series that arrived in Graphite is on a panel
 values FILE SERVER CSV WHAT...       panels show the values that csv has
+matrix FILE CSV WHAT...              the matrix of who took the CPU has the pairs and values that csv has
 pictures FOLDER FILE WHAT...         Debian's graphite-web draws each panel
 graphite-web FILE FOLDER WHAT...     ... and takes its own dashboard
 feed SOCKET SECONDS                  gives collectd the series on standard input, each second
@@ -240,7 +241,7 @@ class Grafana:
 
     def replaced(self, text, interval="10s"):
         own = {"timeFilter": f"time >= {self.begin}000ms and time <= {self.end}000ms", "__interval": interval,
-               "__rate_interval": "60s"}
+               "__rate_interval": "60s", "__range": f"{self.end - self.begin}s"}
 
         def value(found):
             name = found.group(1) or found.group(2)
@@ -310,10 +311,15 @@ class Grafana:
     def series(self, target, **more):
         """What a query yields: lists of (time in s, value), by name."""
         if self.kind == "prometheus":
-            found = self.prometheus("query_range", {"query": self.replaced(target["expr"], **more), "step": 1,
-                                                    "start": self.begin, "end": self.end})
+            query = {"query": self.replaced(target["expr"], **more)}
+            if target["instant"]:
+                found = self.prometheus("query", {**query, "time": self.end})
+            else:
+                found = self.prometheus("query_range", {**query, "step": 1, "start": self.begin,
+                                                        "end": self.end})
             return {re.sub(r"\{\{(\w+)\}\}", lambda tag, of=one: of["metric"].get(tag.group(1), ""),
-                           target["legendFormat"]): [(when, float(value)) for when, value in one["values"]]
+                           target["legendFormat"]):
+                    [(when, float(value)) for when, value in one.get("values") or [one["value"]]]
                     for one in (found["result"] if found else [])}
         if self.kind == "influxdb":
             return {self.name(series, target): [(row[0] / 1000, row[1]) for row in series["values"]]
@@ -455,6 +461,54 @@ def values(path, folder, *what):
     compare(grafana, "Seconds stalled per hour", "A", total, 3.6, 0.02)
 
 
+def takers_of(begin, end, folder, group):
+    """The rates of each taker that csv has for a group, within that time, in seconds per second."""
+    found = {}
+    for name in glob.glob(f"{glob.escape(os.path.join(folder, 'psi-' + group))}/derive-cpu_taken_*"):
+        taker = re.fullmatch(r"derive-(cpu_taken_.*_us)-\d{4}-\d\d-\d\d", os.path.basename(name)).group(1)
+        rows = rates([row for row in csv_rows(folder, f"psi-{group}/derive-{taker}") if begin <= row[0] <= end])
+        if rows:
+            found[plain(taker)] = [value * 1e-6 for _, value in rows]
+    return found
+
+
+def plain(name):
+    """What is left of a name in each receiver."""
+    return re.sub(r"[^A-Za-z0-9]+", "_", name)
+
+
+def pair_fault(value, expected, kind):
+    """A cell is a mean over the time shown; in Prometheus also over what was before a taker's first value."""
+    if expected is None:
+        return "csv has no such pair"
+    mean, most = sum(expected) / len(expected), max(expected)
+    least = 0 if kind == "prometheus" else min(expected)
+    if not least * 0.99 <= value <= most * 1.01 + 1e-6:
+        return f"{value} is not between {least} and {most}"
+    # the last values may not have come
+    if kind == "influxdb" and abs(value - mean) > 0.1 * mean + 3 * most / len(expected):
+        return f"{value} is not {mean}"
+    return ""
+
+
+def matrix(path, folder, *what):
+    what = words(what)
+    grafana = Grafana(load(path), what)
+    expected = takers_of(grafana.begin, grafana.end, folder, what["csv_group"])
+    target, = [target for panel, target in queried(grafana.dashboard)
+               if panel["title"] == "Who takes the CPUs from which group"]
+    found = {}
+    for name, points in grafana.series(target).items():
+        group, taker = re.fullmatch(r"(.*)[.](cpu_taken_.*)", name).groups()
+        if plain(group) == plain(what["csv_group"]):
+            found[plain(taker)] = numbers(points)
+    why = [f"{taker}: {fault}" for taker, points in found.items() if points
+           for fault in [pair_fault(sum(points) / len(points), expected.get(taker), grafana.kind)] if fault]
+    why += [f"{taker} is missing" for taker, of in expected.items()
+            if sum(of) / len(of) > 0.02 and not found.get(taker)]
+    result("; ".join(why) or ("" if found else "no pairs"), f"{len(found)} pairs of the matrix are those of csv")
+
+
 # --- pictures ----------------------------------------------------------------
 def picture_fault(data):
     return "" if data[:8] == b"\x89PNG\r\n\x1a\n" and len(data) > 2000 else f"no picture: {data[:200]!r}"
@@ -536,6 +590,7 @@ def feed(path, seconds):
 
 
 COMMANDS = {"model": lambda *paths: model(paths), "queries": queries, "covers": covers, "values": values,
+            "matrix": matrix,
             "pictures": pictures, "graphite-web": graphite_web, "feed": feed}
 
 if __name__ == "__main__":
