@@ -5,7 +5,7 @@
 
 build_packages=(autoconf automake pkg-config gcc make libc6-dev
     collectd-core collectd-dev clang
-    libbpf-dev libcgroup-dev libmnl-dev libncurses-dev libpfm4-dev libtraceevent-dev)
+    libbpf-dev libcgroup-dev libjansson-dev libmnl-dev libncurses-dev libpfm4-dev libtraceevent-dev)
 check_packages=(check clang-format libclang-rt-dev shellcheck valgrind tmux python3 xz-utils
     binutils util-linux procps man-db locales linux-perf qemu-system-x86 gnuplot-nox rtla libesmtp6 libgcrypt20
     libmicrohttpd12 libprotobuf-c1
@@ -101,8 +101,8 @@ list_requirements() {
     [ ${#lacking[@]} -eq 0 ] && return
     say "This is no Debian or Ubuntu, so nothing is installed. Needed are: a C compiler, make,"
     say "autoconf, automake, pkg-config, collectd with its development headers, and the"
-    say "development files of libbpf, libcgroup, libmnl, libpfm4, libtraceevent and ncurses (wide"
-    say "characters), and clang, which compiles what libbpf loads into the kernel."
+    say "development files of libbpf, libcgroup, libjansson, libmnl, libpfm4, libtraceevent and"
+    say "ncurses (wide characters), and clang, which compiles what libbpf loads into the kernel."
     fail "Not found: ${lacking[*]}"
 }
 

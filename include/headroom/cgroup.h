@@ -230,7 +230,8 @@ bool hr_cgroup_set_matched(const struct hr_cgroup_set *set, size_t pattern);
 
 /**
  * Checks the template of a name: a text in which "%0" stands for the path, "%l" for its last
- * component, "%1" to "%9" for what a wildcard of the pattern matched, "%%" for a percent sign.
+ * component, "%1" to "%9" for what a wildcard of the pattern matched, "%n" for the name that a
+ * container runtime gave, else the path, "%%" for a percent sign.
  *
  * @param wildcards  how many the pattern has.
  * @return whether it has no other "%".
@@ -239,17 +240,20 @@ bool hr_cgroup_template_check(const char *template, size_t wildcards);
 
 /** What an option takes, for printf() with the number of wildcards. */
 #define HR_CGROUP_TEMPLATE                                                                         \
-    "a text in which %%0 is the path, %%l the leaf, %%%% a percent sign, and %%1 to %%9 are "      \
-    "wildcards of the pattern, which has %zu"
+    "a text in which %%0 is the path, %%l the leaf, %%n the name of the container (see "           \
+    "NameFrom), "                                                                                  \
+    "%%%% a percent sign, and %%1 to %%9 are wildcards of the pattern, which has %zu"
 
 /**
  * Makes what a template says of a group.
  *
- * @param template  one that passes hr_cgroup_template_check(); NULL: "%0".
+ * @param template  one that passes hr_cgroup_template_check(); NULL: "%n".
+ * @param name      of the group's container, see headroom/container.h; NULL: it has none.
  * @return the text, or the group's path where it would be empty; the caller frees it; NULL: memory
  *         is short.
  */
-char *hr_cgroup_template_expand(const char *template, const struct hr_cgroup *group);
+char *hr_cgroup_template_expand(const char *template, const struct hr_cgroup *group,
+                                const char *name);
 
 /**
  * Says what is there where a pattern ceases to match by its components without wildcards, for

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdarg.h>
 
+#include "headroom/instance.h"
 #include "headroom/utf8.h"
 #include "utils/common/common.h"
 
@@ -42,4 +43,26 @@ void message_add_text(notification_t *notice, const char *name, const char *valu
     snprintf(text, sizeof(text), "%s", value);
     hr_utf8_make_safe(text);
     plugin_notification_meta_add_string(notice, name, text);
+}
+
+/* Longer paths are replaced by the instance, which is shortened. */
+#define PATH_MAX_SHOWN 127
+
+static bool is_made_of(const char *instance, const char *path, bool distinct)
+{
+    const size_t length = strlen(instance);
+    char made[HR_INSTANCE_SIZE];
+
+    hr_instance_make(path, path, distinct, made);
+    return strncmp(made, instance, length) == 0 && (made[length] == '\0' || made[length] == '_');
+}
+
+bool message_is_path(const char *instance, const char *path)
+{
+    return is_made_of(instance, path, false) || is_made_of(instance, path, true);
+}
+
+const char *message_name_group(const char *instance, const char *path)
+{
+    return strlen(path) <= PATH_MAX_SHOWN && message_is_path(instance, path) ? path : instance;
 }

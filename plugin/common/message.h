@@ -31,6 +31,19 @@ struct message message_begin(notification_t *notice, int severity,
 __attribute__((format(printf, 2, 3))) bool message_append(struct message *message,
                                                           const char *format, ...);
 
+/** Whether a group's instance, or that of one above it, is made of its path, so that it says
+ * nothing that the path doesn't. */
+bool message_is_path(const char *instance, const char *path);
+
+/**
+ * What messages call a group: its path; or its plugin instance, where the path is longer than 127
+ * bytes, or the instance says something else, such as the name of its container.
+ *
+ * @param instance  of the group, or of one above it.
+ * @return one of both.
+ */
+const char *message_name_group(const char *instance, const char *path);
+
 /** Adds a text of at most PATH_MAX - 1 bytes, the rest is left out, to the metadata. */
 void message_add_text(notification_t *notice, const char *name, const char *value);
 

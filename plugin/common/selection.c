@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "common/complaint.h"
+#include "common/container_names.h"
 #include "common/log.h"
 #include "common/names.h"
 #include "common/options.h"
@@ -32,7 +33,8 @@ struct selection {
     int (*option)(const char *block, size_t pattern, const oconfig_item_t *item, void *context);
     void *option_context;
     struct names *names;
-    const struct hr_root *root; /* of the set that is read; NULL: none is open */
+    struct container_names containers;
+    const struct hr_root *root; /* of the sets; NULL: none was opened */
     struct unmatched unmatched;
     struct complaint mount;
     struct tally excess;
@@ -55,6 +57,7 @@ struct selection *selection_new(const char *plugin, const char *controller)
         free(selection);
         return NULL;
     }
+    container_names_init(&selection->containers);
     return selection;
 }
 
@@ -70,6 +73,7 @@ void selection_free(struct selection *selection)
     if (selection == NULL)
         return;
     names_free(selection->names);
+    container_names_destroy(&selection->containers);
     free_texts(&selection->patterns);
     free_texts(&selection->templates);
     free_texts(&selection->excludes);
@@ -109,7 +113,7 @@ static int check_pattern(const char *plugin, const oconfig_item_t *item, const c
 static int read_instance(const char *block, const oconfig_item_t *item, size_t wildcards,
                          const char **template)
 {
-    char accepted[160];
+    char accepted[256];
 
     if (option_text(block, item, template) < 0)
         return -1;
@@ -220,8 +224,8 @@ static int read_included(struct selection *selection, const char *path,
         if (status < 0)
             return -1;
         if (status > 0)
-            WARNING("%s: %s: option %s has no effect there: it is for Cgroup, ExcludeCgroup and "
-                    "MaxCgroups.",
+            WARNING("%s: %s: option %s has no effect there: it is for Cgroup, ExcludeCgroup, "
+                    "MaxCgroups and NameFrom.",
                     selection->plugin, path, child->key);
     }
     return 0;
@@ -258,6 +262,8 @@ int selection_option(struct selection *selection, const oconfig_item_t *item)
         return read_exclude(selection, item);
     if (strcasecmp(item->key, "MaxCgroups") == 0)
         return option_count(selection->plugin, item, &selection->max_count);
+    if (strcasecmp(item->key, "NameFrom") == 0)
+        return container_names_option(&selection->containers, selection->plugin, item);
     return 1;
 }
 
@@ -431,7 +437,9 @@ int selection_read(struct selection *selection, struct hr_cgroup_set *set)
 
 const char *selection_name(struct selection *selection, const struct hr_cgroup *group)
 {
-    char *text = hr_cgroup_template_expand(selection->templates.list[group->pattern], group);
+    char *name = container_names_find(&selection->containers, selection->plugin, selection->root,
+                                      group->path);
+    char *text = hr_cgroup_template_expand(selection->templates.list[group->pattern], group, name);
     const char *instance = NULL;
 
     if (text == NULL)
@@ -439,6 +447,7 @@ const char *selection_name(struct selection *selection, const struct hr_cgroup *
     else
         instance = names_take(selection->names, group->path, text);
     free(text);
+    free(name);
     return instance;
 }
 

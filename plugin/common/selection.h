@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * common/selection.h - which cgroups a plugin samples, and under which names: the options Cgroup,
- * ExcludeCgroup, MaxCgroups and Include, the same in every plugin.
+ * ExcludeCgroup, MaxCgroups, NameFrom and Include, the same in every plugin.
  */
 #ifndef HEADROOM_PLUGIN_COMMON_SELECTION_H
 #define HEADROOM_PLUGIN_COMMON_SELECTION_H
@@ -80,8 +80,9 @@ int selection_open(struct selection *selection, const struct hr_root *root,
 int selection_read(struct selection *selection, struct hr_cgroup_set *set);
 
 /**
- * Takes the plugin instance of a group, made by its pattern's Instance; see names_take(). Any
- * thread may call it.
+ * Takes the plugin instance of a group, made by its pattern's Instance, or of its container's name
+ * as NameFrom says, or of its path; see names_take(). A set must have been opened. Any thread may
+ * call it.
  *
  * @return the instance, for selection_unname(); NULL on failure, which is logged.
  */

@@ -8,9 +8,6 @@
 
 #define PLUGIN "headroom"
 
-/* Longer paths are replaced by the instance, which is shortened. */
-#define PATH_MAX_SHOWN 127
-
 static const char *const names[SUBJECT_ROOM_COUNT] = {
     [SUBJECT_CPU] = "cpu",
     [SUBJECT_MEMORY] = "memory",
@@ -76,9 +73,8 @@ static struct message init_notification(notification_t *notice, const struct sub
 
 static const char *place_of(const struct subject *subject)
 {
-    if (subject->path == NULL)
-        return "the system";
-    return strlen(subject->path) > PATH_MAX_SHOWN ? subject->instance : subject->path;
+    return subject->path != NULL ? message_name_group(subject->instance, subject->path)
+                                 : "the system";
 }
 
 /* The words are those of the causes of psi. */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/message.h"
 #include "headroom/array.h"
 #include "headroom/cgroup.h"
 
@@ -16,7 +17,8 @@
 
 struct taker {
     const char *path;
-    double amount; /* NAN: not known */
+    const char *name; /* in messages */
+    double amount;    /* NAN: not known */
 };
 
 void takers_binding_path(const struct subject *subject, const struct hr_room *room, char *path,
@@ -123,7 +125,12 @@ static int list_groups(struct hr_cgroup_set *groups, double (*amount)(const stru
             continue;
         if (HR_ARRAY_RESERVE(ranking->list, capacity, ranking->count + 1) < 0)
             return -ENOMEM;
-        ranking->list[ranking->count++] = (struct taker){group->path, amount(subject)};
+        ranking->list[ranking->count++] = (struct taker){
+            .path = group->path,
+            .name =
+                message_is_path(subject->instance, group->path) ? group->path : subject->instance,
+            .amount = amount(subject),
+        };
     }
     return 0;
 }
@@ -186,7 +193,7 @@ static void append_memory(const struct takers_ranking *ranking, const char *abov
     for (; count > 0 && (taker = next_within(ranking, above, taker)) != NULL; count--) {
         const double pct = taker->amount >= 1 ? 100 * taker->amount / sum : 0;
         if (pct < WORTH_NAMING_PCT ||
-            !message_append(message, "%s%s %.0f %%", before, taker->path, pct))
+            !message_append(message, "%s%s %.0f %%", before, taker->name, pct))
             return;
         before = ", ";
     }
@@ -201,7 +208,7 @@ static void append_cpus(const struct takers_ranking *ranking, const char *above,
     for (; count > 0 && (taker = next_within(ranking, above, taker)) != NULL; count--) {
         if (!(taker->amount >= WORTH_NAMING_CPUS) ||
             !message_append(message, taker->amount < 9.95 ? "%s%s %.2g CPUs" : "%s%s %.0f CPUs",
-                            before, taker->path, taker->amount))
+                            before, taker->name, taker->amount))
             return;
         before = ", ";
     }
@@ -242,7 +249,7 @@ void takers_append_waiting(struct takers *takers, const struct subject *subject,
         taker = next_within(ranking, above, taker);
         if (taker == NULL || !(taker->amount >= WORTH_NAMING_PCT))
             break;
-        if (!message_append(message, "%s%s %.0f %%", before, taker->path, taker->amount))
+        if (!message_append(message, "%s%s %.0f %%", before, taker->name, taker->amount))
             return;
         before = ", ";
     }

@@ -2,12 +2,10 @@
 #include "psi/notification.h"
 
 #include "common/message.h"
+#include "headroom/instance.h"
 #include "headroom/utf8.h"
 
 #define PLUGIN "psi"
-
-/* Longer paths are replaced by the instance, which is shortened. */
-#define PATH_MAX_SHOWN 127
 
 /* "212 ms", "1.5 ms" */
 static void print_ms(double us, char *buffer, size_t size)
@@ -15,16 +13,12 @@ static void print_ms(double us, char *buffer, size_t size)
     snprintf(buffer, size, us >= 9950 ? "%.0f ms" : "%.2g ms", us / 1000);
 }
 
-/* The group or the system, in at most PATH_MAX_SHOWN bytes, safe to show. */
-static void print_place(const struct psi_subject *subject, char place[PATH_MAX_SHOWN + 1])
+/* The group or the system, safe to show. */
+static void print_place(const struct psi_subject *subject, char place[HR_INSTANCE_SIZE])
 {
-    const char *text = subject->path;
-
-    if (text == NULL)
-        text = "the system";
-    else if (strlen(text) > PATH_MAX_SHOWN)
-        text = subject->instance;
-    snprintf(place, PATH_MAX_SHOWN + 1, "%s", text);
+    snprintf(place, HR_INSTANCE_SIZE, "%s",
+             subject->path != NULL ? message_name_group(subject->instance, subject->path)
+                                   : "the system");
     hr_utf8_make_safe(place);
 }
 
@@ -212,7 +206,7 @@ void psi_notification_stall(notification_t *notice, const struct psi_subject *su
     const struct psi_waiting *waiting = findings->waiting;
     const double elapsed_s = (double)event->elapsed_us / 1e6;
     struct message message = init_notification(notice, subject, rule->severity);
-    char stalled[32], limit[32], place[PATH_MAX_SHOWN + 1];
+    char stalled[32], limit[32], place[HR_INSTANCE_SIZE];
 
     print_ms((double)event->stalled_us, stalled, sizeof(stalled));
     print_ms((double)rule->trigger.stall_us, limit, sizeof(limit));
@@ -252,7 +246,7 @@ void psi_notification_quiet(notification_t *notice, const struct psi_subject *su
     const struct psi_rule *rule = subject->rule;
     struct message message = init_notification(notice, subject, NOTIF_OKAY);
     double window_s = (double)rule->trigger.window_us / 1e6;
-    char limit[32], place[PATH_MAX_SHOWN + 1];
+    char limit[32], place[HR_INSTANCE_SIZE];
 
     print_ms((double)rule->trigger.stall_us, limit, sizeof(limit));
     print_place(subject, place);
@@ -266,7 +260,7 @@ void psi_notification_end(notification_t *notice, const struct psi_subject *subj
                           const char *reason)
 {
     struct message message = init_notification(notice, subject, NOTIF_OKAY);
-    char place[PATH_MAX_SHOWN + 1];
+    char place[HR_INSTANCE_SIZE];
 
     print_place(subject, place);
     append_pressure(&message, subject->rule);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/message.h"
 #include "headroom/array.h"
 
 #define NAMED_MAX     5
@@ -126,8 +127,10 @@ static bool is_word(const char *name)
     return strcmp(name, LIMITS) == 0;
 }
 
-static void name_group(const char *path, char name[PSI_TAKER_NAME_SIZE])
+static void name_group(const struct psi_watched_group *group, char name[PSI_TAKER_NAME_SIZE])
 {
+    const char *path =
+        message_is_path(group->instance, group->path) ? group->path : group->instance;
     const char *before = is_word(last_component(path)) ? "/" : "";
     const int room = PSI_TAKER_NAME_SIZE - 1 - (int)strlen(before);
 
@@ -146,7 +149,7 @@ static void name_taker(const struct psi_watched *watched, const struct psi_taker
 
     *taker = (struct psi_taker){.is_group = group != NULL, .wait_ns = sum->wait_ns};
     if (group != NULL)
-        name_group(group->path, taker->name);
+        name_group(group, taker->name);
     else
         snprintf(taker->name, sizeof(taker->name), "%s", word);
 }

@@ -219,9 +219,31 @@ shorten_takers() {
 find_place() {
     detail Cgroup
     place=${value:-$instance}
-    [ -n "$value" ] || find_place_of_instance
+    if [ -z "$value" ]; then
+        find_place_of_instance
+    elif ! is_named_by_path "$value"; then
+        shown=$instance
+        return
+    fi
     shorten "$place"
     shown=$short
+}
+# is_named_by_path PATH: whether the instance is made of the path, or of one above it; else it says more, such as the name of a
+# container. Bytes that aren't safe, which both lack, have no part in it.
+is_named_by_path() {
+    rest=$1 made=""
+    case $instance in
+        *~????????*) return 0 ;;
+    esac
+    while case $rest in */*) true ;; *) false ;; esac; do
+        made=$made${rest%%/*}_
+        rest=${rest#*/}
+    done
+    case ${made}${rest}_ in
+        "${instance}_"*) return 0 ;;
+        *[!A-Za-z0-9_.:@\\-]*) return 0 ;;
+    esac
+    return 1
 }
 find_place_of_instance() {
     case $plugin:$instance in

@@ -269,6 +269,9 @@ static bool accepts_cpu_choice(const struct rule *rule, const struct hr_option *
     accepts_windows, LIMITS(0.001, HOUR_S),                                                        \
         .accepted = "1 to 8 numbers of seconds from 0.001 to 3600, in whole milliseconds, each "   \
                     "above the one before"
+#define RUNTIMES                                                                                   \
+    accepts_words, .accepted = "one or more of \"kubernetes\", \"docker\" and \"podman\"",         \
+                   .words = {"kubernetes", "docker", "podman"}
 #define TROUBLE                                                                                    \
     accepts_pair, LIMITS(DBL_MIN, 100),                                                            \
         .words = {"cpu", "memory", "io"},                                                          \
@@ -280,12 +283,14 @@ static const struct rule rules[] = {
     {NULL, "Plugin", "Cgroup", PATTERNS},
     {NULL, "Plugin", "ExcludeCgroup", PATTERNS},
     {NULL, "Plugin", "MaxCgroups", COUNT(1, 1000000)},
+    {NULL, "Plugin", "NameFrom", RUNTIMES},
     {NULL, "Plugin", "Root", accepts_root,
      .accepted = "the absolute path of a directory where the host's / is mounted"},
     {NULL, "Plugin", "StateFile", STATE_FILE},
     {NULL, "Include", "Cgroup", PATTERNS},
     {NULL, "Include", "ExcludeCgroup", PATTERNS},
     {NULL, "Include", "MaxCgroups", COUNT(1, 1000000)},
+    {NULL, "Include", "NameFrom", RUNTIMES},
     {NULL, "Cgroup", "Instance", TEXT},
     {"psi", "Plugin", "System", BOOLEAN},
     {"psi", "Plugin", "Resource", accepts_words,

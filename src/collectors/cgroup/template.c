@@ -13,14 +13,14 @@ bool hr_cgroup_template_check(const char *template, size_t wildcards)
     for (; (template = strchr(template, '%')) != NULL; template += 2) {
         char c = template[1];
         bool is_wildcard = c >= '1' && c <= '9' && (size_t)(c - '0') <= wildcards;
-        if (c != '%' && c != '0' && c != 'l' && !is_wildcard)
+        if (c != '%' && c != '0' && c != 'l' && c != 'n' && !is_wildcard)
             return false;
     }
     return true;
 }
 
 /* Writes the text that one "%" sequence stands for. */
-static void expand_sequence(FILE *out, char c, const struct hr_cgroup *group)
+static void expand_sequence(FILE *out, char c, const struct hr_cgroup *group, const char *name)
 {
     const char *slash = strrchr(group->path, '/');
     const char *text;
@@ -28,6 +28,8 @@ static void expand_sequence(FILE *out, char c, const struct hr_cgroup *group)
 
     if (c == '0')
         fputs(group->path, out);
+    else if (c == 'n')
+        fputs(name, out);
     else if (c == 'l')
         fputs(slash != NULL ? slash + 1 : group->path, out);
     else if (c == '%')
@@ -36,19 +38,22 @@ static void expand_sequence(FILE *out, char c, const struct hr_cgroup *group)
         fwrite(text, 1, length, out);
 }
 
-char *hr_cgroup_template_expand(const char *template, const struct hr_cgroup *group)
+char *hr_cgroup_template_expand(const char *template, const struct hr_cgroup *group,
+                                const char *name)
 {
     char *text = NULL;
     size_t size;
 
+    if (name == NULL)
+        name = group->path;
     if (template == NULL)
-        return strdup(group->path);
+        return strdup(name);
     FILE *out = open_memstream(&text, &size);
     if (out == NULL)
         return NULL;
     for (const char *c = template; *c != '\0'; c++) {
         if (*c == '%')
-            expand_sequence(out, *++c, group);
+            expand_sequence(out, *++c, group, name);
         else
             fputc(*c, out);
     }

@@ -37,15 +37,30 @@ struct hr_cgroup_set *cgroups_open(const struct hr_root *root, const struct cgro
     return NULL;
 }
 
-void cgroups_name(const struct usage_selection *selection, const struct hr_cgroup *group,
-                  char instance[HR_INSTANCE_SIZE])
+struct hr_container_names *cgroups_open_names(const struct hr_root *root,
+                                              const struct usage_selection *selection)
 {
-    char *text = hr_cgroup_template_expand(usage_template(selection, group->pattern), group);
+    struct hr_container_names *names = NULL;
 
+    if (selection->runtimes != 0 && hr_container_names_open(root, selection->runtimes, &names) < 0)
+        return NULL;
+    return names;
+}
+
+void cgroups_name(const struct usage_selection *selection, struct hr_container_names *containers,
+                  const struct hr_cgroup *group, char instance[HR_INSTANCE_SIZE])
+{
+    const char *failed;
+    char *name = NULL;
+
+    if (containers != NULL)
+        (void)hr_container_name(containers, group->path, &name, &failed);
+    char *text = hr_cgroup_template_expand(usage_template(selection, group->pattern), group, name);
     instance[0] = '\0';
     if (text != NULL)
         hr_instance_make(text, group->path, false, instance);
     free(text);
+    free(name);
 }
 
 /* --- Patterns that match nothing ------------------------------------------ */

@@ -10,6 +10,7 @@
 
 #include "configured/used_features.h"
 #include "headroom/cgroup.h"
+#include "headroom/container.h"
 #include "headroom/instance.h"
 #include "headroom/root.h"
 
@@ -32,9 +33,15 @@ void cgroups_find_selections(const struct usage *usage,
  */
 struct hr_cgroup_set *cgroups_open(const struct hr_root *root, const struct cgroups_of_plugin *of);
 
-/** Makes a group's name in series: by its Instance, or of its path. */
-void cgroups_name(const struct usage_selection *selection, const struct hr_cgroup *group,
-                  char instance[HR_INSTANCE_SIZE]);
+/** Makes a group's name in series: by its Instance, or of its container's name, or of its path.
+ * @param containers  of cgroups_open_names(). */
+void cgroups_name(const struct usage_selection *selection, struct hr_container_names *containers,
+                  const struct hr_cgroup *group, char instance[HR_INSTANCE_SIZE]);
+
+/** @return what knows the names of containers that a selection uses, for
+ * hr_container_names_close(); NULL: none. @param root  must outlive it. */
+struct hr_container_names *cgroups_open_names(const struct hr_root *root,
+                                              const struct usage_selection *selection);
 
 /**
  * Finds the next Cgroup option none of whose patterns matches a cgroup, and describes it as the

@@ -23,36 +23,10 @@ static const char *const usual_paths[] = {
 
 #define DEFAULT_INTERVAL  10.0
 #define DEFAULT_MAX_FILES 8192
-#define DEFAULT_MAX_COUNT 1000
 
 static bool is_word(const char *text, const char *word)
 {
     return strcasecmp(text, word) == 0;
-}
-
-static int add_text(struct usage_texts *texts, const char *text)
-{
-    if (HR_ARRAY_RESERVE(texts->list, texts->capacity, texts->count + 1) < 0)
-        return -ENOMEM;
-    texts->list[texts->count++] = text;
-    return 0;
-}
-
-static int add_item(struct usage_items *items, const struct config_item *item)
-{
-    if (HR_ARRAY_RESERVE(items->list, items->capacity, items->count + 1) < 0)
-        return -ENOMEM;
-    items->list[items->count++] = item;
-    return 0;
-}
-
-static int add_values(struct usage_texts *texts, const struct config_item *item)
-{
-    int status = 0;
-
-    for (size_t i = 0; i < item->value_count && status == 0; i++)
-        status = add_text(texts, item->values[i]);
-    return status;
 }
 
 /* --- Included selections -------------------------------------------------- */
@@ -142,50 +116,6 @@ static int include_selections(struct usage *usage, const char *plugin, struct co
     return status;
 }
 
-/* --- Cgroups -------------------------------------------------------------- */
-
-static int add_patterns(struct usage_selection *groups, const struct config_item *item)
-{
-    int status = add_values(&groups->patterns, item);
-
-    while (status == 0 && groups->options.count < groups->patterns.count)
-        status = add_item(&groups->options, item);
-    return status;
-}
-
-const char *usage_template(const struct usage_selection *selection, size_t pattern)
-{
-    if (pattern >= selection->options.count)
-        return NULL;
-    const struct config_item *instance = config_find(selection->options.list[pattern], "Instance");
-    return instance != NULL ? config_text(instance) : NULL;
-}
-
-static int read_groups(struct usage_selection *groups, const struct config_item *block)
-{
-    int status = 0;
-
-    for (size_t i = 0; i < block->child_count && status == 0; i++) {
-        const struct config_item *item = &block->children[i];
-        if (config_is(item, "Cgroup"))
-            status = add_patterns(groups, item);
-        else if (config_is(item, "ExcludeCgroup"))
-            status = add_values(&groups->excludes, item);
-        else if (config_is(item, "MaxCgroups"))
-            groups->max_count = (size_t)config_number(item, DEFAULT_MAX_COUNT);
-        else if (config_is(item, "Include"))
-            status = read_groups(groups, item);
-    }
-    return status;
-}
-
-static void free_groups(struct usage_selection *groups)
-{
-    free(groups->patterns.list);
-    free(groups->options.list);
-    free(groups->excludes.list);
-}
-
 /* --- psi ------------------------------------------------------------------ */
 
 static int find_resource(const char *name)
@@ -265,17 +195,17 @@ static int read_psi(struct usage *usage, const struct config_item *block)
         else if (config_is(item, "Blame"))
             read_blame(psi, item);
     }
-    return read_groups(&psi->groups, block);
+    return usage_selection_read(&psi->groups, block);
 }
 
 /* --- The others ----------------------------------------------------------- */
 
 static int add_events(struct usage_perf *perf, const struct config_item *item)
 {
-    int status = add_values(&perf->events, item);
+    int status = usage_texts_add_values(&perf->events, item);
 
     while (status == 0 && perf->lines.count < perf->events.count)
-        status = add_text(&perf->lines, config_text(item));
+        status = usage_texts_add(&perf->lines, config_text(item));
     return status;
 }
 
@@ -310,7 +240,7 @@ static int read_perf(struct usage *usage, const struct config_item *block)
         else if (config_is(item, "MaxFiles"))
             perf->max_files = (size_t)config_number(item, DEFAULT_MAX_FILES);
     }
-    return status < 0 ? status : read_groups(&perf->groups, block);
+    return status < 0 ? status : usage_selection_read(&perf->groups, block);
 }
 
 static enum hr_wss_scope scope_of(const struct config_item *item)
@@ -343,12 +273,12 @@ struct usage_wss_target usage_wss_target(const struct config_item *item)
 static int read_wss(struct usage *usage, const struct config_item *block)
 {
     struct usage_wss *wss = &usage->wss;
-    int status = read_groups(&wss->groups, block);
+    int status = usage_selection_read(&wss->groups, block);
 
     for (size_t i = 0; i < block->child_count && status == 0; i++) {
         const struct config_item *item = &block->children[i];
         if (config_is(item, "Process") || config_is(item, "System"))
-            status = add_item(&wss->blocks, item);
+            status = usage_items_add(&wss->blocks, item);
     }
     return status;
 }
@@ -397,13 +327,13 @@ static int read_headroom(struct usage *usage, const struct config_item *block)
     usage->headroom.system = config_boolean(config_find(block, "System"), usage->headroom.system);
     usage->headroom.oom = config_boolean(config_find(block, "OOM"), usage->headroom.oom);
     const struct config_item *state_file = config_find(block, "StateFile");
-    int status = read_groups(&usage->headroom.groups, block);
+    int status = usage_selection_read(&usage->headroom.groups, block);
 
     if (state_file != NULL)
         usage->headroom.state_file = config_text(state_file);
     for (size_t i = 0; i < block->child_count && status == 0; i++)
         if (config_is(&block->children[i], "Trouble"))
-            status = add_item(&usage->headroom.lines, &block->children[i]);
+            status = usage_items_add(&usage->headroom.lines, &block->children[i]);
     return status;
 }
 
@@ -459,7 +389,7 @@ static int read_exec(struct usage *usage, const struct config_item *block)
 
     for (size_t i = 0; i < block->child_count && status == 0; i++)
         if (config_is(&block->children[i], "NotificationExec"))
-            status = add_item(&usage->handlers, &block->children[i]);
+            status = usage_items_add(&usage->handlers, &block->children[i]);
     return status;
 }
 
@@ -521,9 +451,9 @@ static int add_default_events(struct usage_perf *perf)
     int status = 0;
 
     for (size_t i = 0; perf->events.count == i && i < COUNT(defaults) && status == 0; i++) {
-        status = add_text(&perf->events, defaults[i]);
+        status = usage_texts_add(&perf->events, defaults[i]);
         if (status == 0)
-            status = add_text(&perf->lines, defaults[0]);
+            status = usage_texts_add(&perf->lines, defaults[0]);
     }
     return status;
 }
@@ -539,7 +469,7 @@ static void set_defaults(struct usage *usage)
     for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
         usage->psi.resources[i] = true;
     usage->psi.groups.max_count = usage->perf.groups.max_count = usage->wss.groups.max_count =
-        usage->headroom.groups.max_count = DEFAULT_MAX_COUNT;
+        usage->headroom.groups.max_count = USAGE_MAX_CGROUPS;
 }
 
 static const char *find_usual_path(void)
@@ -589,10 +519,10 @@ void usage_report_fault(const char *title, const struct config_fault *fault, int
 
 void usage_free(struct usage *usage)
 {
-    free_groups(&usage->psi.groups);
-    free_groups(&usage->perf.groups);
-    free_groups(&usage->wss.groups);
-    free_groups(&usage->headroom.groups);
+    usage_selection_free(&usage->psi.groups);
+    usage_selection_free(&usage->perf.groups);
+    usage_selection_free(&usage->wss.groups);
+    usage_selection_free(&usage->headroom.groups);
     free(usage->handlers.list);
     free(usage->headroom.lines.list);
     free(usage->wss.blocks.list);

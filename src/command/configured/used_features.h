@@ -9,31 +9,12 @@
 #include <stddef.h>
 
 #include "common/config.h"
+#include "configured/selection.h"
 #include "headroom/cpu_choice.h"
 #include "headroom/osnoise.h"
 #include "headroom/perf_choice.h"
 #include "headroom/psi.h"
 #include "headroom/wss.h"
-
-/** Texts of the configuration, whose memory they are. */
-struct usage_texts {
-    const char **list;
-    size_t count, capacity;
-};
-
-/** Options and blocks of the configuration, whose memory they are. */
-struct usage_items {
-    const struct config_item **list;
-    size_t count, capacity;
-};
-
-/** Which cgroups a plugin selects. */
-struct usage_selection {
-    struct usage_texts patterns;
-    struct usage_items options; /**< of each pattern; none where the patterns are no option's */
-    struct usage_texts excludes;
-    size_t max_count;
-};
 
 struct usage_psi {
     bool loaded, system, resources[HR_PSI_RESOURCE_COUNT], resources_given, irq_asked;
@@ -136,9 +117,6 @@ bool usage_loads(const struct usage *usage, const struct config_item *item);
 void usage_report_fault(const char *title, const struct config_fault *fault, int status);
 
 void usage_free(struct usage *usage);
-
-/** @return the template of a pattern's names; NULL: none. */
-const char *usage_template(const struct usage_selection *selection, size_t pattern);
 
 /** @param item  Process, System or Cgroup. */
 struct usage_wss_target usage_wss_target(const struct config_item *item);

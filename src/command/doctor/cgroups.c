@@ -14,11 +14,19 @@
 struct listing {
     struct hr_cgroup_set *set; /* NULL: there are none, or they can't be listed */
     const struct usage_selection *selection;
+    struct hr_container_names *containers; /* NULL: they have no names */
 };
 
 static struct listing list_cgroups(const struct hr_root *root, const struct cgroups_of_plugin *of)
 {
-    return (struct listing){cgroups_open(root, of), of->selection};
+    return (struct listing){cgroups_open(root, of), of->selection,
+                            cgroups_open_names(root, of->selection)};
+}
+
+static void close_listing(struct listing *listing)
+{
+    hr_cgroup_set_close(listing->set);
+    hr_container_names_close(listing->containers);
 }
 
 size_t cgroups_count(const struct hr_root *root, const struct cgroups_of_plugin *of)
@@ -86,12 +94,11 @@ static void print_safely(FILE *out, const char *text)
 }
 
 /* The path, and below it the name if that is another. */
-static void print_group(FILE *out, const struct hr_cgroup *group,
-                        const struct usage_selection *selection)
+static void print_group(FILE *out, const struct listing *listing, const struct hr_cgroup *group)
 {
     char instance[HR_INSTANCE_SIZE];
 
-    cgroups_name(selection, group, instance);
+    cgroups_name(listing->selection, listing->containers, group, instance);
     fputs("  ", out);
     print_safely(out, group->path);
     fprintf(out, strcmp(instance, group->path) == 0 ? "\n" : "\n    %s\n", instance);
@@ -99,12 +106,11 @@ static void print_group(FILE *out, const struct hr_cgroup *group,
 
 static size_t print_selected(FILE *out, const struct listing *listing)
 {
-    const struct usage_selection *selection = listing->selection;
     struct hr_cgroup *group = NULL;
     size_t count = 0;
 
     for (; (group = hr_cgroup_set_next(listing->set, group)) != NULL; count++)
-        print_group(out, group, selection);
+        print_group(out, listing, group);
     return count;
 }
 
@@ -166,7 +172,7 @@ static void print_plugin(FILE *out, const struct hr_root *root, const struct cgr
 {
     const struct usage_selection any = select_all();
     const struct cgroups_of_plugin all = {of->plugin, of->controller, &any};
-    const struct listing listing = list_cgroups(root, of), others = list_cgroups(root, &all);
+    struct listing listing = list_cgroups(root, of), others = list_cgroups(root, &all);
 
     if (listing.set == NULL || others.set == NULL) {
         fprintf(out, "%s: cgroups can't be listed; see headroom doctor %s\n", of->plugin,
@@ -182,8 +188,8 @@ static void print_plugin(FILE *out, const struct hr_root *root, const struct cgr
         if (print_unmatched(out, root, of, &listing) == 0)
             fputs("  none\n", out);
     }
-    hr_cgroup_set_close(listing.set);
-    hr_cgroup_set_close(others.set);
+    close_listing(&listing);
+    close_listing(&others);
 }
 
 static bool are_same(const struct usage_texts *a, const struct usage_texts *b)
@@ -207,7 +213,8 @@ static bool are_same_templates(const struct usage_selection *a, const struct usa
 static bool is_same_selection(const struct usage_selection *a, const struct usage_selection *b)
 {
     return are_same(&a->patterns, &b->patterns) && are_same_templates(a, b) &&
-           are_same(&a->excludes, &b->excludes) && a->max_count == b->max_count;
+           are_same(&a->excludes, &b->excludes) && a->max_count == b->max_count &&
+           a->runtimes == b->runtimes;
 }
 
 /* Without a configuration. */
@@ -215,12 +222,12 @@ static void print_candidates(FILE *out, const struct hr_root *root)
 {
     const struct usage_selection any = select_all();
     const struct cgroups_of_plugin all = {"headroom", NULL, &any};
-    const struct listing listing = list_cgroups(root, &all);
+    struct listing listing = list_cgroups(root, &all);
 
     fputs("Cgroups with processes, and below each its name in series:\n", out);
     if (listing.set == NULL || print_selected(out, &listing) == 0)
         fputs("  none\n", out);
-    hr_cgroup_set_close(listing.set);
+    close_listing(&listing);
 }
 
 int cgroups_print(FILE *out, const struct hr_root *root, const struct cgroups_of_plugin *of,

@@ -175,7 +175,7 @@ static bool check_patterns(const struct check_context *context, const struct con
 static bool check_template(const struct check_context *context, const struct config_item *block,
                            const struct config_item *item)
 {
-    char accepted[160];
+    char accepted[256];
     size_t wildcards;
 
     if (!config_is(block, "Cgroup") || !config_is(item, "Instance") ||

@@ -76,11 +76,13 @@ int places_find(const struct hr_root *root, const struct usage *usage, const str
     for (size_t i = 0; i < rooms->count; i++)
         places->rows[i].is_here = is_here(&hosts, rooms->rows[i].host);
     places->set = open_set(root, usage, &selection);
+    struct hr_container_names *containers = cgroups_open_names(root, selection);
     while (places->set != NULL && (group = hr_cgroup_set_next(places->set, group)) != NULL) {
-        cgroups_name(selection, group, name);
+        cgroups_name(selection, containers, group, name);
         if (!room_is_system(name)) /* such a cgroup has another name in the series */
             find_rows(rooms, group, name, places->rows);
     }
+    hr_container_names_close(containers);
     for (size_t i = 0; i < rooms->count; i++)
         if (places->rows[i].group == &several)
             places->rows[i].group = NULL;

@@ -321,6 +321,91 @@ START_TEST(keeps_the_name_of_the_system)
 }
 END_TEST
 
+/* --- Names of containers --------------------------------------------------- */
+
+#define DOCKER  "var/lib/docker/containers/" ID "/config.v2.json"
+#define UNKNOWN "docker/fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
+
+static const struct {
+    const char *options, *group, *name, *instance;
+} contained[] = {
+    {"NameFrom \"docker\"\nCgroup \"docker/*\"", "docker/" ID, "/web", "web"},
+    {"NameFrom \"kubernetes\"\nNameFrom \"Docker\"\nCgroup \"docker/*\"", "docker/" ID, "/web",
+     "web"},
+    {"NameFrom \"podman\"\nCgroup \"docker/*\"", "docker/" ID, "/web", "docker_" ID},
+    {"Cgroup \"docker/*\"", "docker/" ID, "/web", "docker_" ID},
+    {"NameFrom \"docker\"\nCgroup \"docker/*\"", UNKNOWN, "/web",
+     "docker_fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"},
+    {"NameFrom \"docker\"\n<Cgroup \"docker/*\">\nInstance \"container-%n\"\n</Cgroup>",
+     "docker/" ID, "/web", "container-web"},
+    {"NameFrom \"docker\"\n<Cgroup \"docker/*\">\nInstance \"%0\"\n</Cgroup>", "docker/" ID, "/web",
+     "docker_" ID},
+    {"<Cgroup \"*\">\nInstance \"x-%n\"\n</Cgroup>", "a.service", "/web", "x-a.service"},
+    {"NameFrom \"docker\"\nCgroup \"docker/**\"", "docker/" ID "/init.scope", "/web",
+     "web_init.scope"},
+    {"NameFrom \"docker\"\nCgroup \"docker/*\"", "docker/" ID, "/a/b\\u0007\\u202e", "a_b____"},
+};
+
+START_TEST(names_containers)
+{
+    tree_write(tree, DOCKER, "{\"Name\":\"%s\"}", contained[_i].name);
+    tree_add_group(tree, contained[_i].group, false);
+    tree_set_populated(tree, contained[_i].group, true);
+    harness_begin(contained[_i].options);
+    harness_read();
+    harness_assert_logs(0, NULL);
+    assert_instance(contained[_i].instance, FIRST);
+}
+END_TEST
+
+/* The series go on with the next container of that name. */
+START_TEST(keeps_the_name_of_a_container_that_is_made_again)
+{
+    const char *const groups[] = {"docker/" ID, UNKNOWN};
+
+    tree_write(tree, DOCKER, "{\"Name\":\"/web\"}");
+    tree_add_group(tree, groups[0], true);
+    harness_begin("NameFrom \"docker\"\nCgroup \"docker/*\"");
+    harness_read();
+    assert_instance("web", FIRST);
+    tree_remove_group(tree, groups[0]);
+    tree_remove(tree, DOCKER);
+    harness_read();
+    tree_write(tree,
+               "var/lib/docker/containers/"
+               "fedcba9876543210fedcba9876543210fedcba9876543210"
+               "fedcba9876543210/config.v2.json",
+               "{\"Name\":\"/web\"}");
+    tree_add_group(tree, groups[1], true);
+    harness_read();
+    assert_instance("web", FIRST);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+START_TEST(reports_once_that_names_cant_be_read)
+{
+    tree_write(tree, DOCKER, "{");
+    tree_add_group(tree, "docker/" ID, true);
+    harness_begin("NameFrom \"docker\"\nCgroup \"docker/*\"");
+    harness_read();
+    assert_instance("docker_" ID, FIRST);
+    harness_assert_logs(1, "/config.v2.json: it isn't in a format that is known");
+    tree_remove_group(tree, "docker/" ID);
+    harness_read();
+    tree_add_group(tree, "docker/" ID, true);
+    harness_read();
+    harness_assert_logs(0, NULL);
+    tree_remove_group(tree, "docker/" ID);
+    harness_read();
+    tree_write(tree, DOCKER, "{\"Name\":\"/web\"}");
+    tree_add_group(tree, "docker/" ID, true);
+    harness_read();
+    assert_instance("web", FIRST);
+    harness_assert_logs(1, "names of containers are being read again");
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("all");
@@ -341,5 +426,8 @@ int main(void)
     tcase_add_test(tests, reports_many_of_one_name_now_and_then);
     tcase_add_test(tests, frees_the_names_of_groups_that_went);
     tcase_add_loop_test(tests, keeps_the_name_of_the_system, 0, 2);
+    tcase_add_loop_test(tests, names_containers, 0, COUNT(contained));
+    tcase_add_test(tests, keeps_the_name_of_a_container_that_is_made_again);
+    tcase_add_test(tests, reports_once_that_names_cant_be_read);
     return run_suite("plugin names", tests);
 }

@@ -60,6 +60,10 @@ static const struct {
     {"ExcludeCgroup \"a[\"", "ExcludeCgroup", "\"a[\"", "system.slice/*.service"},
     {"ExcludeCgroup 7", "ExcludeCgroup", "7", "pattern in quotes"},
     {"ExcludeCgroup", "ExcludeCgroup", "no value", "pattern in quotes"},
+    {"NameFrom", "NameFrom", "no value",
+     "one or more of \"kubernetes\", \"docker\" and \"podman\""},
+    {"NameFrom \"lxc\"", "NameFrom", "\"lxc\"", "one or more of \"kubernetes\""},
+    {"NameFrom \"docker\" 7", "NameFrom", "\"docker\" 7", "one or more of \"kubernetes\""},
     {"<Cgroup \"a\" \"b\">\nInstance \"x\"\n</Cgroup>", "Cgroup", "\"a\" \"b\"", "one pattern"},
     {"<Cgroup \"a*/b*\">\nInstance \"%3\"\n</Cgroup>", "<Cgroup \"a*/b*\">: option Instance",
      "\"%3\"", "has 2"},
@@ -119,6 +123,7 @@ static const char *const accepted[] = {
     "<Cgroup \"a*/b*\">\nInstance \"%0-%l-%1-%2-%%\"\n</Cgroup>",
     "<Cgroup \"a\">\n</Cgroup>",
     "ExcludeCgroup \"a\" \"b\"\nExcludeCgroup \"c\"",
+    "NameFrom \"kubernetes\" \"docker\"\nNameFrom \"podman\"",
     "Root \"/\"",
     "Root \"/\"\nRoot \"/tmp\"",
 };

@@ -41,8 +41,19 @@ static void add(uint64_t waiter, enum hr_blame_taker taker, uint64_t group, uint
         .waiter = waiter, .taker = taker, .group = group, .wait_ns = ms * MS};
 }
 
+/* Each group is named by its path, but for one. */
+static const char *contained;
+
 static void sum(const struct psi_takers_of *of)
 {
+    static char instances[6][HR_INSTANCE_SIZE];
+
+    for (size_t i = 0; i < watched.count; i++) {
+        groups[i].instance = instances[i];
+        hr_instance_make(groups[i].path, groups[i].path, false, instances[i]);
+    }
+    if (contained != NULL)
+        snprintf(instances[3], HR_INSTANCE_SIZE, "%s", contained);
     memset(&takers, 0xff, sizeof(takers));
     psi_takers_sum(&matrix, &watched, of, &takers);
 }
@@ -158,6 +169,21 @@ START_TEST(test_long_paths_are_shortened)
     path[512] = '\0';
     sum(&of_web);
     ck_assert_uint_eq(strlen(takers.list[0].name), HR_INSTANCE_SIZE - 1);
+    groups[3].path = "s/backup.service";
+}
+END_TEST
+
+START_TEST(test_a_container_has_its_name)
+{
+    contained = "shop_web-0_nginx";
+    groups[3].path = "docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    add(WEB, HR_BLAME_GROUP, BACKUP, 100);
+    sum(&of_web);
+    ck_assert_str_eq(takers.list[0].name, "shop_web-0_nginx");
+    contained = "itself";
+    sum(&of_web);
+    ck_assert_str_eq(takers.list[0].name, "/itself");
+    contained = NULL;
     groups[3].path = "s/backup.service";
 }
 END_TEST
@@ -350,6 +376,7 @@ int main(void)
     tcase_add_test(tests, test_short_names_are_distinct);
     tcase_add_test(tests, test_a_message_names_those_that_matter);
     tcase_add_test(tests, test_long_paths_are_shortened);
+    tcase_add_test(tests, test_a_container_has_its_name);
     tcase_add_loop_test(tests, test_a_group_is_not_taken_for_a_word, 0, 6);
     tcase_add_test(tests, test_a_notification_has_the_takers);
     tcase_add_loop_test(tests, test_a_notification_has_the_size_of_a_sample, 0, 2);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "common/container_names.h"
+
+#include <errno.h>
+
+#include "common/log.h"
+#include "common/options.h"
+#include "headroom/utf8.h"
+#include "utils/common/common.h"
+
+void container_names_init(struct container_names *names)
+{
+    *names = (struct container_names){.lock = PTHREAD_MUTEX_INITIALIZER};
+}
+
+void container_names_destroy(struct container_names *names)
+{
+    hr_container_names_close(names->names);
+    pthread_mutex_destroy(&names->lock);
+}
+
+int container_names_option(struct container_names *names, const char *plugin,
+                           const oconfig_item_t *item)
+{
+    bool chosen[HR_CONTAINER_RUNTIME_COUNT] = {false};
+    struct hr_container_names *opened;
+
+    if (option_words(plugin, item, chosen) < 0)
+        return -1;
+    for (int i = 0; i < HR_CONTAINER_RUNTIME_COUNT; i++)
+        if (chosen[i])
+            names->runtimes |= 1U << i;
+    if (hr_container_names_open(NULL, names->runtimes, &opened) == -EOPNOTSUPP) {
+        WARNING("%s: NameFrom has no effect, as headroom was built without libjansson: cgroups are "
+                "named by their paths. Install libjansson's development files, and build it again.",
+                plugin);
+        names->runtimes = 0;
+        return 0;
+    }
+    hr_container_names_close(opened);
+    return 0;
+}
+
+static const char *remedy(int status)
+{
+    switch (status) {
+    case -EACCES:
+    case -EPERM:
+        return "let collectd's user read it, or run collectd as root";
+    case -EMFILE:
+    case -ENFILE:
+        return "raise LimitNOFILE= of collectd's service (ulimit -n)";
+    case -EBADMSG:
+        return "it isn't in a format that is known: report that, with the runtime's version";
+    default:
+        return STRERROR(-status);
+    }
+}
+
+static void report_status(struct container_names *names, const char *plugin, int status,
+                          const char *failed)
+{
+    char path[256];
+
+    if (status == 0) {
+        complaint_resolve(&names->unreadable, "%s: names of containers are being read again.",
+                          plugin);
+    } else if (status != -ENOENT && status != -ENOMEM) {
+        sstrncpy(path, failed, sizeof(path));
+        hr_utf8_make_safe(path);
+        complaint_log(&names->unreadable, LOG_WARNING, status,
+                      "%s: the names of some containers can't be read, so their cgroups are named "
+                      "by their paths until they are new: %s: %s.",
+                      plugin, path, remedy(status));
+    }
+}
+
+char *container_names_find(struct container_names *names, const char *plugin,
+                           const struct hr_root *root, const char *path)
+{
+    const char *failed = "";
+    char *name = NULL;
+    int status = -ENOENT;
+
+    pthread_mutex_lock(&names->lock);
+    if (names->names == NULL && names->runtimes != 0)
+        status = hr_container_names_open(root, names->runtimes, &names->names);
+    if (names->names != NULL) {
+        status = hr_container_name(names->names, path, &name, &failed);
+        report_status(names, plugin, status, failed);
+    }
+    pthread_mutex_unlock(&names->lock);
+    return status == 0 ? name : NULL;
+}
