@@ -15,6 +15,8 @@
 
 #include "common/usage.h"
 
+#define BRIEFLY_MS 5000
+
 enum {
     LINE_MAX_BYTES = 65536, /* a longer line isn't from collectd */
     COMMAND_MAX = 1000,     /* collectd reads commands into 1,024 bytes */
@@ -28,6 +30,7 @@ struct client {
     void *context;
     char *buffer; /* the bytes from `start` to `end` are received and not yet parsed */
     size_t start, end, size;
+    double newest;                                 /* of what was listed */
     char commands[REQUESTS_AT_ONCE * COMMAND_MAX]; /* being sent */
 };
 
@@ -44,6 +47,7 @@ int client_open(const char *path, client_wait *wait, void *context, struct clien
         return -ENOMEM;
     client->wait = wait;
     client->context = context;
+    client->newest = NAN;
     client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (client->fd < 0 ||
         connect(client->fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
@@ -53,6 +57,20 @@ int client_open(const char *path, client_wait *wait, void *context, struct clien
     }
     *result = client;
     return 0;
+}
+
+int client_wait_briefly(void *context, int fd, short events)
+{
+    struct pollfd polled = {.fd = fd, .events = events};
+    int ready;
+
+    (void)context;
+    do
+        ready = poll(&polled, 1, BRIEFLY_MS);
+    while (ready < 0 && errno == EINTR);
+    if (ready < 0)
+        return -errno;
+    return ready == 0 ? -ETIMEDOUT : 0;
 }
 
 void client_close(struct client *client)
@@ -162,24 +180,42 @@ static int read_status(struct client *client, long *count)
     return 0;
 }
 
+double client_newest(const struct client *client)
+{
+    return client->newest;
+}
+
+/* "1719906000.123 HOST/..."; the identifier may have spaces of its own. */
+static int read_listed(struct client *client, const char **identifier)
+{
+    char *line, *end;
+    int status = read_line(client, &line);
+    if (status != 0)
+        return status;
+    double time = strtod(line, &end);
+    if (end == line || *end != ' ')
+        return -EBADMSG;
+    client->newest = fmax(client->newest, time);
+    *identifier = end + 1;
+    return 0;
+}
+
 int client_list(struct client *client, int (*each)(void *context, const char *identifier),
                 void *context)
 {
     static const char command[] = "LISTVAL\n";
     long count;
+    client->newest = NAN;
     int status = send_all(client, command, sizeof(command) - 1);
     if (status == 0)
         status = read_status(client, &count);
     if (status == 0 && count < 0)
         status = -EBADMSG;
     for (long i = 0; status == 0 && i < count; i++) {
-        char *line;
-        status = read_line(client, &line);
-        if (status != 0)
-            break;
-        /* "1719906000.123 HOST/..."; the identifier may have spaces of its own. */
-        char *space = strchr(line, ' ');
-        status = space == NULL ? -EBADMSG : each(context, space + 1);
+        const char *identifier;
+        status = read_listed(client, &identifier);
+        if (status == 0)
+            status = each(context, identifier);
     }
     return status;
 }

@@ -41,6 +41,10 @@ typedef int client_wait(void *context, int fd, short events);
  */
 int client_open(const char *path, client_wait *wait, void *context, struct client **result);
 
+/** A client_wait for those that have nothing else to wait for: of 5 s. @param context  NULL.
+ * @return 0, -ETIMEDOUT, or the negative errno of poll(2). */
+int client_wait_briefly(void *context, int fd, short events);
+
 /** Closes the connection and frees it. NULL is allowed. */
 void client_close(struct client *client);
 
@@ -54,6 +58,10 @@ void client_close(struct client *client);
  */
 int client_list(struct client *client, int (*each)(void *context, const char *identifier),
                 void *context);
+
+/** @return when the newest of the values that client_list() has listed last was read, in seconds
+ * since 1970; NaN: it has listed none. */
+double client_newest(const struct client *client);
 
 /**
  * Fetches values: a GAUGE as it is, of anything else the rate per second.

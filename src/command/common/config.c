@@ -64,6 +64,22 @@ const struct config_item *config_find(const struct config_item *item, const char
     return NULL;
 }
 
+const struct config_item *config_find_of_plugin(const struct config_item *config,
+                                                const char *plugin, const char *key)
+{
+    const struct config_item *found = NULL;
+
+    for (size_t i = 0; i < config->child_count; i++) {
+        const struct config_item *block = &config->children[i];
+        const struct config_item *item =
+            config_is(block, "Plugin") && strcasecmp(config_text(block), plugin) == 0
+                ? config_find(block, key)
+                : NULL;
+        found = item != NULL ? item : found;
+    }
+    return found;
+}
+
 bool config_boolean(const struct config_item *item, bool otherwise)
 {
     const char *text = item != NULL ? config_text(item) : "";

@@ -75,6 +75,10 @@ const char *config_text(const struct config_item *item);
 /** The last child with that key; NULL: none. */
 const struct config_item *config_find(const struct config_item *item, const char *key);
 
+/** The last option with that key of a plugin's blocks in a whole configuration; NULL: none. */
+const struct config_item *config_find_of_plugin(const struct config_item *config,
+                                                const char *plugin, const char *key);
+
 /** A value as collectd takes it: what stands without quotes may be a number or a boolean. */
 struct hr_option_value config_value(const struct config_item *item, size_t index);
 

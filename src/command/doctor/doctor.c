@@ -295,8 +295,10 @@ static void check_plugins(const struct options *options, const struct hr_root *r
     findings_begin(findings, "collectd", FINDINGS_ALL);
     doctor_check_configuration(usage, NULL, findings);
     /* Another root directory may be that of a host whose name isn't ours. */
-    if (usage->path != NULL && options->root == NULL)
+    if (usage->path != NULL && options->root == NULL) {
         doctor_check_host_name(usage, findings);
+        doctor_check_writers(usage, findings);
+    }
     for (size_t i = 0; i < PLUGIN_COUNT; i++) {
         if (!options->wanted[i])
             continue;

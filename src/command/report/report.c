@@ -5,7 +5,6 @@
 #include <getopt.h>
 #include <limits.h>
 #include <locale.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "common/group.h"
 #include "common/output.h"
 #include "common/usage.h"
+#include "configured/backlog.h"
 #include "configured/used_features.h"
 #include "headroom/descriptor.h"
 #include "headroom/root.h"
@@ -22,8 +22,6 @@
 #include "report/places.h"
 #include "report/profile.h"
 #include "report/rooms.h"
-
-#define ANSWER_TIMEOUT_MS 5000
 
 struct options {
     const char *socket, *config, *root;
@@ -117,20 +115,6 @@ static int parse_options(int argc, char **argv, struct options *options)
 
 /* --- The report ----------------------------------------------------------------------- */
 
-static int wait_for_collectd(void *context, int fd, short events)
-{
-    struct pollfd polled = {.fd = fd, .events = events};
-    int ready;
-
-    (void)context;
-    do
-        ready = poll(&polled, 1, ANSWER_TIMEOUT_MS);
-    while (ready < 0 && errno == EINTR);
-    if (ready < 0)
-        return -errno;
-    return ready == 0 ? -ETIMEDOUT : 0;
-}
-
 /* This machine, by the plugins' configuration. */
 struct here {
     struct usage usage;
@@ -146,6 +130,7 @@ struct found {
     const char *missing; /* and had */
     size_t row;          /* that of the only group; the number of rows: there is none */
     struct group about;  /* of which one group is meant, then begun */
+    double newest;       /* of the values that collectd has; NaN: it has none */
 };
 
 static int fetch_rooms(struct client *client, const struct options *options,
@@ -166,10 +151,11 @@ static int fetch(const struct options *options, const struct here *here, char *c
 {
     struct client *client;
 
-    int status = client_open(options->socket, wait_for_collectd, NULL, &client);
+    int status = client_open(options->socket, client_wait_briefly, NULL, &client);
     if (status != 0)
         return status;
     status = fetch_rooms(client, options, here, found);
+    found->newest = client_newest(client);
     if (status == 0) {
         found->chosen = rooms_choose(&found->rooms, wanted, count, &found->meant, &found->missing);
         found->row =
@@ -183,19 +169,57 @@ static int fetch(const struct options *options, const struct here *here, char *c
     return status;
 }
 
-static int report_failure(const char *title, int error, const char *socket)
+/* That of the collectd that was asked: its own configuration is that of its own socket. */
+static const struct usage *usage_of_collectd(const struct options *options, const struct here *here)
+{
+    const bool is_its =
+        options->config != NULL || strcmp(options->socket, CLIENT_DEFAULT_SOCKET) == 0;
+
+    return is_its && here->usage.path != NULL ? &here->usage : NULL;
+}
+
+static void describe_absence(const struct options *options, const struct here *here,
+                             double newest_s, char *text, size_t size)
+{
+    const struct usage *usage = usage_of_collectd(options, here);
+    const struct backlog_seen seen = backlog_look(options->socket, newest_s);
+    struct hr_reason reason;
+
+    const enum backlog_state state =
+        usage != NULL && usage->headroom.loaded
+            ? backlog_explain_absence(usage, &seen, "the headroom plugin", &reason)
+            : backlog_find(usage, &seen, &reason);
+    if (state != BACKLOG_NONE)
+        snprintf(text, size, "%s", reason.text);
+    else
+        snprintf(text, size,
+                 "collectd has no values of the headroom plugin yet: is `LoadPlugin headroom' in "
+                 "its collectd.conf, as in the sample headroom.conf? The first values take an "
+                 "interval or two");
+}
+
+static int report_failure(const char *title, int error, const struct options *options,
+                          const struct here *here, double newest_s)
 {
     char text[512];
 
     if (error == -ENODATA)
-        snprintf(text, sizeof(text),
-                 "collectd has no values of the headroom plugin yet: is `LoadPlugin headroom' in "
-                 "its collectd.conf, as in the sample headroom.conf? The first values take an "
-                 "interval or two");
+        describe_absence(options, here, newest_s, text, sizeof(text));
     else
-        client_explain(error, socket, text, sizeof(text));
+        client_explain(error, options->socket, text, sizeof(text));
     fprintf(stderr, "%s: %s\n", title, text);
     return COMMAND_FAILED;
+}
+
+/* What is printed is then old. */
+static void report_backlog(const char *title, const struct options *options,
+                           const struct here *here, double newest_s)
+{
+    const struct backlog_seen seen = backlog_look(options->socket, newest_s);
+    struct hr_reason reason;
+
+    if (backlog_find(usage_of_collectd(options, here), &seen, &reason) == BACKLOG_BEHIND)
+        fprintf(stderr, "%s: %s\n", title, reason.text);
 }
 
 static int fail_by_choice(const char *title, const struct found *found)
@@ -291,6 +315,7 @@ static int show_rooms(const char *title, const struct options *options, const st
     struct rooms *rooms = &found->rooms;
     const bool is_one = found->row < rooms->count;
 
+    report_backlog(title, options, here, found->newest);
     if (found->chosen != 0)
         return fail_by_choice(title, found);
     const int status = read_groups(title, here, found);
@@ -310,7 +335,7 @@ static int report_rooms(const char *title, const struct options *options, char *
     int status = open_here(title, options, &here);
     if (status == COMMAND_DONE) {
         const int failure = fetch(options, &here, wanted, count, &found);
-        status = failure != 0 ? report_failure(title, failure, options->socket)
+        status = failure != 0 ? report_failure(title, failure, options, &here, found.newest)
                               : show_rooms(title, options, &here, &found);
     }
     group_free(&found.about);

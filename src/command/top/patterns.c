@@ -90,6 +90,11 @@ const char *patterns_describe(struct patterns *patterns)
     return patterns->text;
 }
 
+const struct usage *patterns_usage(const struct patterns *patterns)
+{
+    return patterns != NULL ? &patterns->usage : NULL;
+}
+
 const char *patterns_log(const struct patterns *patterns)
 {
     return patterns != NULL ? patterns->usage.log : NULL;

@@ -9,6 +9,7 @@
 #include "common/config.h"
 
 struct patterns;
+struct usage;
 
 /**
  * Reads collectd's configuration.
@@ -27,6 +28,10 @@ int patterns_open(const char *path, struct config_fault *fault, struct patterns 
  * @return a sentence on those that match none; "" if each matches. It is good until the next call.
  */
 const char *patterns_describe(struct patterns *patterns);
+
+/** @param patterns  may be NULL.
+ * @return the configuration, which is theirs; NULL: none is known. */
+const struct usage *patterns_usage(const struct patterns *patterns);
 
 /** @param patterns  may be NULL.
  * @return the file that collectd's plugin logfile writes; NULL: none is known. */

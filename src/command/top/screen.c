@@ -280,6 +280,23 @@ static size_t draw_rows(struct screen *screen, int top, int bottom, bool titles,
     return pinned;
 }
 
+/* Draws that collectd is behind. Returns the lines that takes, which leave rows at least as many.
+ */
+static int draw_lateness(const struct screen *screen, int top, int bottom, int width,
+                         const struct screen_view *view)
+{
+    char label[DISPLAY_LINE_SIZE];
+    if (view->late[0] == '\0' || view->help)
+        return 0;
+    label_fit(view->late, DISPLAY_LINE_SIZE, LABEL_ASCII, label, sizeof(label));
+    const int wanted = display_count_lines(label, width), most = (bottom - top) / 2;
+    const int lines = wanted < most ? wanted : most;
+    attrset(display_attribute(&screen->display, SEVERITY_ALARM));
+    display_lines(top, top + lines, 0, label, width);
+    attrset(A_NORMAL);
+    return lines;
+}
+
 /* Draws the line that explains the columns. */
 static void draw_legend(const struct screen *screen, int y, int width, const struct table *table)
 {
@@ -322,7 +339,9 @@ void screen_draw(struct screen *screen, const struct screen_view *view)
     } else if (view->help) {
         draw_help(screen, header, bottom, width, view->table);
     } else {
-        draw_rows(screen, header, bottom - alerts - legend, titles, width, view);
+        const int end = bottom - alerts - legend;
+        const int top = header + draw_lateness(screen, header, end, width, view);
+        draw_rows(screen, top, end, titles, width, view);
     }
     if (legend)
         draw_legend(screen, bottom - alerts - 1, width, view->table);

@@ -18,6 +18,7 @@ struct screen;
 struct screen_view {
     const struct table *table;
     const char *problem; /**< shown instead of the rows; "" for none */
+    const char *late; /**< shown above the rows: that collectd is behind, and why; "" if it isn't */
     const char *lack; /**< shown below the rows: that there are no groups, and why; "" for none */
     const char *socket;
     const struct sort_key *sort;

@@ -16,6 +16,7 @@
 #include "common/output.h"
 #include "common/usage.h"
 #include "common/waiting.h"
+#include "configured/backlog.h"
 #include "configured/used_features.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
@@ -45,11 +46,15 @@ struct top {
     struct known_series known;    /* all zeros: not asked for, with the alerts */
     struct hr_root *root;         /* NULL: cgroups can't be read */
     struct memory_reader *memory; /* NULL: the same */
+    double newest;                /* of the values that collectd has; NaN: it has none */
     char problem[512];            /* why the table can't be shown; "" if it can */
+    int problem_error;            /* of the same; 0 for none */
+    enum backlog_state absence;   /* why there are no values, if that is it */
+    char late[512];               /* that collectd is behind; "" if it isn't */
     struct alerts *alerts;        /* NULL: not asked for */
     char alerts_problem[512];     /* why the log file can't be read; "" if it can */
     struct patterns *patterns;    /* NULL: the configuration isn't known */
-    char lack[768];               /* of groups, and what helps; "" if none is missing */
+    char lack[768];               /* of groups, and what helps; "" if none is missing, or late */
     int empty_reads;
     bool help;             /* shown instead of the table */
     sigset_t waiting_mask; /* signals are handled only in ppoll() */
@@ -109,6 +114,7 @@ static void draw_screen(struct top *top)
         .alerts_problem = top->alerts_problem,
         .table = &top->table,
         .problem = top->problem,
+        .late = top->late,
         .lack = top->lack,
         .socket = top->options.socket,
         .sort = &top->options.sort,
@@ -153,38 +159,77 @@ static void list_plugins(char *text, size_t size)
     }
 }
 
-static void describe_problem(int error, const char *socket, char *text, size_t size)
+/* Those that columns show; osnoise has none. */
+static bool loads_plugins(const struct usage *usage)
 {
+    return usage != NULL &&
+           (usage->psi.loaded || usage->perf.loaded || usage->wss.loaded || usage->headroom.loaded);
+}
+
+static enum backlog_state describe_absence(const struct top *top, char *text, size_t size)
+{
+    const struct usage *usage = patterns_usage(top->patterns);
+    const struct backlog_seen seen = backlog_look(top->options.socket, top->newest);
+    struct hr_reason reason;
     char plugins[256];
-    if (error == -ENODATA) {
-        list_plugins(plugins, sizeof(plugins));
+
+    const enum backlog_state state =
+        loads_plugins(usage) ? backlog_explain_absence(usage, &seen, "headroom's plugins", &reason)
+                             : backlog_find(usage, &seen, &reason);
+    list_plugins(plugins, sizeof(plugins));
+    if (state != BACKLOG_NONE)
+        snprintf(text, size, "%s", reason.text);
+    else
         snprintf(text, size,
                  "collectd has no values of headroom's plugins yet: is `%s' in its "
                  "collectd.conf? The first values take an interval or two",
                  plugins);
-        return;
-    }
-    client_explain(error, socket, text, size);
+    return state;
 }
 
-/* Reports a problem once; on the screen it remains visible. */
+/* Reports a problem once, however its times change; on the screen it remains visible. */
 static void report_problem(struct top *top, int error)
 {
-    char text[sizeof(top->problem)];
-    describe_problem(error, top->options.socket, text, sizeof(text));
-    bool is_new = strcmp(text, top->problem) != 0;
-    memcpy(top->problem, text, sizeof(text));
+    enum backlog_state absence = BACKLOG_NONE;
+    if (error == -ENODATA)
+        absence = describe_absence(top, top->problem, sizeof(top->problem));
+    else
+        client_explain(error, top->options.socket, top->problem, sizeof(top->problem));
+    /* What is behind may have values now and then. */
+    const bool was_behind = absence == BACKLOG_BEHIND && top->late[0] != '\0';
+    const bool is_new = !was_behind && (error != top->problem_error || absence != top->absence);
+    top->problem_error = error;
+    top->absence = absence;
+    if (absence == BACKLOG_BEHIND)
+        memcpy(top->late, top->problem, sizeof(top->late));
     if (top->screen != NULL)
         draw_screen(top);
     else if (is_new)
-        fprintf(stderr, "%s: %s\n", top->title, text);
+        fprintf(stderr, "%s: %s\n", top->title, top->problem);
 }
 
 static void report_recovery(struct top *top)
 {
-    if (top->problem[0] != '\0' && top->screen == NULL)
+    if (top->problem[0] != '\0' && top->absence != BACKLOG_BEHIND && top->screen == NULL)
         fprintf(stderr, "%s: collectd answers\n", top->title);
     top->problem[0] = '\0';
+    top->problem_error = 0;
+    top->absence = BACKLOG_NONE;
+}
+
+/* Once, and its end; values are shown, but they are old. */
+static void report_backlog(struct top *top)
+{
+    const struct backlog_seen seen = backlog_look(top->options.socket, top->newest);
+    const bool was_behind = top->late[0] != '\0';
+    struct hr_reason reason;
+
+    const bool is_behind =
+        backlog_find(patterns_usage(top->patterns), &seen, &reason) == BACKLOG_BEHIND;
+    snprintf(top->late, sizeof(top->late), "%s", reason.text);
+    if (is_behind != was_behind && top->screen == NULL)
+        fprintf(stderr, "%s: %s\n", top->title,
+                is_behind ? top->late : "collectd is no longer behind");
 }
 
 /* As patterns may match none. */
@@ -206,6 +251,8 @@ static void report_lack_of_groups(struct top *top)
     const bool was_reported = top->lack[0] != '\0';
 
     top->lack[0] = '\0';
+    if (top->late[0] != '\0')
+        return;
     if (table_lacks_groups(&top->table))
         describe_no_groups(top);
     else if (top->patterns != NULL)
@@ -337,6 +384,7 @@ static int fetch_table(struct top *top)
         top->client = NULL;
         return status;
     }
+    top->newest = client_newest(top->client);
     table_free(&top->table);
     top->table = fetched;
     if (has_values(&top->table))
@@ -367,6 +415,7 @@ static int refresh_once(struct top *top, int *write_error)
         return status;
     }
     report_recovery(top);
+    report_backlog(top);
     report_lack_of_groups(top);
     *write_error = show_table(top);
     return *write_error == 0 ? 0 : -ECANCELED;
