@@ -45,9 +45,10 @@ enum hr_room_bound {
  */
 struct hr_room {
     /** 0: the rest is known; -EAGAIN: not yet; -ENODATA: it can't be had while the CPUs are always
-     * busy; -ENOENT: the controller, or the pressure file, is missing; -EXDEV: the memory
-     * controller is version 1's, which doesn't have the same group; -EOPNOTSUPP: pressure is off;
-     * or another negative errno. */
+     * busy; -EBUSY: nor while its tasks wait for them, by 1 % of the time or more; -ENOENT: the
+     * controller, or the pressure file, is missing; -EXDEV: the memory controller is version 1's,
+     * which doesn't have the same group; -EOPNOTSUPP: pressure is off; or another negative errno.
+     */
     int status;
     bool is_at_least;   /**< the room may be larger: part of what is used may not be needed, or the
                              group waits too rarely to see how it would with more load */
@@ -185,8 +186,8 @@ void hr_room_set_working_set(struct hr_room_source *source, const struct hr_room
 void hr_room_add_stalls(struct hr_room_source *source, enum hr_psi_resource resource,
                         const double pct[HR_STALL_PART_COUNT]);
 
-/** The smallest of the rooms that are known. @return NULL if none is, or if one that isn't known
- * yet may be smaller. */
+/** The smallest of the rooms that are known. @return NULL if none is, or if one may be smaller: one
+ * that isn't known yet, or that by CPUs that are always busy, for which the tasks wait. */
 const struct hr_room *hr_room_tightest(const struct hr_room_reading *reading);
 
 /**

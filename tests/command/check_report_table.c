@@ -209,6 +209,50 @@ START_TEST(the_order_is_that_of_the_numbers)
 }
 END_TEST
 
+/* Its CPUs are always busy, and it waits for them. */
+static void set_waiting(struct room_row *row, struct room_cause *cause)
+{
+    row->values[ROOM_LEAST] = row->values[ROOM_CPU] = row->values[ROOM_CPUS_LEFT] = NAN;
+    row->causes = cause;
+    row->cause_count = 1;
+}
+
+START_TEST(who_waits_for_cpus_that_are_always_busy)
+{
+    static struct room_cause waits = {(char *)"cpu", (char *)"neighbours", 26};
+
+    add_row("tight", 3, 70);
+    set_waiting(add_row("web", 97, NAN), &waits);
+    add_row("none", 60, 0);
+    assert_order("none", "web", "tight");
+    assert_has(print_table(80),
+               "web      ? cpu             -      > 1 d 60.0M of 2.0G cpu: neighbours 26%\n");
+    assert_has(printed, "\n\"?\": how much more CPU time");
+    assert_has(print_json(), "\"group\":\"web\",\"by\":\"cpu\",\"room_percent\":null,");
+    rooms_sort(&rooms, ROOM_CPU);
+    ck_assert_str_eq(rows[1].group, "web");
+    rooms_sort(&rooms, ROOM_MEMORY);
+    ck_assert_str_eq(rows[2].group, "web");
+}
+END_TEST
+
+/* It isn't known yet, or waits for something else. */
+START_TEST(who_waits_for_no_cpu)
+{
+    static struct room_cause causes[] = {{(char *)"cpu", (char *)"neighbours", 0.9},
+                                         {(char *)"io", (char *)"unknown", 30}};
+
+    add_row("b", 60, 70);
+    set_waiting(add_row("a", 97, NAN), &causes[0]);
+    set_waiting(add_row("c", 97, NAN), &causes[1]);
+    assert_order("b", "a", "c");
+    assert_lacks(print_table(80), "?");
+    rows[2].causes[0].pct = NAN;
+    assert_lacks(print_table(80), "?");
+    assert_has(print_json(), "\"group\":\"a\",\"by\":null,");
+}
+END_TEST
+
 START_TEST(json)
 {
     add_row("mysql", 12, 70);
@@ -244,6 +288,8 @@ int main(void)
     tcase_add_test(tests, no_room_is_at_least_none_unless_in_trouble);
     tcase_add_test(tests, eighty_columns);
     tcase_add_test(tests, the_order_is_that_of_the_numbers);
+    tcase_add_test(tests, who_waits_for_cpus_that_are_always_busy);
+    tcase_add_test(tests, who_waits_for_no_cpu);
     tcase_add_test(tests, json);
     tcase_add_test(tests, json_of_other_rows);
     return run_utf8_suite("report_table", tests);

@@ -16,6 +16,9 @@
 /* One CPU that is shared among tasks that come at random. */
 #define ONE_CPU_EXPONENT 2
 
+/* Who waits for a greater share of CPUs that are always busy could be in want of them first. */
+#define LONG_WAIT 0.01
+
 /* A group that is throttled in more of its periods is in trouble. */
 #define MUCH_THROTTLED 0.25
 
@@ -72,8 +75,11 @@ void hr_room_cpu_by_machine(const struct hr_room_cpu_sums *sums, double line_pct
     double stalled = clamp_value(sums->stalled_us / sums->elapsed_us, 0, 1);
     double k = hr_room_cpu_exponent(stalled, busy, &is_at_least);
     room->used = room->needed = used * sums->cpus;
-    if (!(k > 0))
+    if (!(k > 0)) {
+        if (stalled >= LONG_WAIT)
+            room->status = -EBUSY;
         return;
+    }
     double others = busy - used;
     room->status = 0;
     room->is_at_least = is_at_least;

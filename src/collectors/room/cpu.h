@@ -31,7 +31,7 @@ struct hr_room_cpu_sums {
 double hr_room_cpu_exponent(double stalled, double busy, bool *is_at_least);
 
 /** Computes the room by the machine's CPUs. @param line_pct  X. @param room  receives it; its
- * status is -ENODATA if it can't be had. */
+ * status is -ENODATA if it can't be had, or -EBUSY if its tasks wait for CPUs meanwhile. */
 void hr_room_cpu_by_machine(const struct hr_room_cpu_sums *sums, double line_pct,
                             struct hr_room *room);
 

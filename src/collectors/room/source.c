@@ -146,14 +146,14 @@ const struct hr_room *hr_room_tightest(const struct hr_room_reading *reading)
 {
     const struct hr_room *rooms[] = {&reading->cpu, &reading->memory, &reading->io.room};
     const struct hr_room *tightest = NULL;
-    bool is_awaited = false;
+    bool may_be_less = false;
 
     for (size_t i = 0; i < sizeof(rooms) / sizeof(*rooms); i++) {
-        is_awaited |= rooms[i]->status == -EAGAIN;
+        may_be_less |= rooms[i]->status == -EAGAIN || rooms[i]->status == -EBUSY;
         if (rooms[i]->status == 0 && (tightest == NULL || rooms[i]->room_pct < tightest->room_pct))
             tightest = rooms[i];
     }
-    return is_awaited && tightest != NULL && tightest->room_pct > 0 ? NULL : tightest;
+    return may_be_less && tightest != NULL && tightest->room_pct > 0 ? NULL : tightest;
 }
 
 struct hr_room_lines hr_room_default_lines(bool is_machine)

@@ -168,7 +168,7 @@ static void explain_cpu(const struct hr_room_reading *reading, bool is_machine,
     else if (reading->cpu_limits_status < 0)
         explain_limits(reading->cpu_limits_status, reason);
     else if (reading->cpu.status < 0 && reading->cpu.status != -EAGAIN &&
-             reading->cpu.status != -ENODATA)
+             reading->cpu.status != -ENODATA && reading->cpu.status != -EBUSY)
         set_reason(reason, strerror(-reading->cpu.status));
     else
         set_reason(reason,

@@ -64,7 +64,7 @@ struct group {
 /** "memory", as in the series. */
 const char *group_resource_name(enum group_resource resource);
 
-/** What a row has the least room by; GROUP_RESOURCE_COUNT: it isn't known. */
+/** What a row has the least room by, see rooms_binding(); GROUP_RESOURCE_COUNT: it isn't known. */
 enum group_resource group_binding(const struct room_row *row);
 
 /**

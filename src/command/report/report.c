@@ -64,7 +64,8 @@ static void print_help(void)
          "trouble in  until no memory is left at the present trend; now: it is in trouble\n"
          "waits for   the greatest parts of its stalls, in percent of the time; idle:\n"
          "            share of the machine's CPUs that is idle meanwhile\n"
-         "A value collectd doesn't have is shown as -.");
+         "A value collectd doesn't have is shown as -; the room of a group that waits for a CPU\n"
+         "while it isn't known how much more it could have, as ?.");
 }
 
 static int parse_sort(const char *title, const char *name, struct options *options)

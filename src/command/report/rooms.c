@@ -2,6 +2,7 @@
 #include "report/rooms.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -388,11 +389,31 @@ void rooms_describe(const struct rooms *rooms, char *text, size_t size)
     free(groups);
 }
 
+bool room_waits_for_cpu(const struct room_row *row)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < row->cause_count; i++)
+        if (strcmp(row->causes[i].resource, "cpu") == 0 && !isnan(row->causes[i].pct))
+            sum += row->causes[i].pct;
+    return isnan(row->values[ROOM_LEAST]) && isnan(row->values[ROOM_CPU]) &&
+           sum >= WORTH_NAMING_PCT;
+}
+
 static int compare_values(double a, double b)
 {
     if (isnan(a) || isnan(b))
         return (isnan(a) != 0) - (isnan(b) != 0);
     return (a > b) - (a < b);
+}
+
+/* What isn't known while a CPU is waited for is least, but for what is known to be none: as the
+ * CPUs get busier, the room of who waits for them goes to none. */
+static double value_to_sort(const struct room_row *row, enum room_value by)
+{
+    const bool is_by_cpu = by == ROOM_LEAST || by == ROOM_CPU;
+
+    return is_by_cpu && room_waits_for_cpu(row) ? DBL_MIN : row->values[by];
 }
 
 bool room_cause_is_known(const struct room_cause *cause)
@@ -417,7 +438,7 @@ static int compare_rows(const void *left, const void *right, void *context)
 {
     const struct room_row *a = left, *b = right;
     const enum room_value by = *(const enum room_value *)context;
-    int order = compare_values(a->values[by], b->values[by]);
+    int order = compare_values(value_to_sort(a, by), value_to_sort(b, by));
 
     if (order == 0)
         order = compare_values(waited_pct(b), waited_pct(a));
@@ -445,7 +466,7 @@ enum room_value rooms_binding(const struct room_row *row)
     enum room_value least = ROOM_VALUE_COUNT;
 
     if (isnan(row->values[ROOM_LEAST]))
-        return ROOM_VALUE_COUNT;
+        return room_waits_for_cpu(row) ? ROOM_CPU : ROOM_VALUE_COUNT;
     for (int i = ROOM_CPU; i <= ROOM_IO; i++)
         if (!isnan(row->values[i]) &&
             (least == ROOM_VALUE_COUNT || row->values[i] < row->values[least]))

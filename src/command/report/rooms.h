@@ -99,12 +99,17 @@ void rooms_describe(const struct rooms *rooms, char *text, size_t size);
  * something. */
 bool room_cause_is_known(const struct room_cause *cause);
 
-/** Sorts: the lowest of a value first, those without one last; then who waits most for others, or
- * for limits; then by time to trouble and name. */
+/** Sorts: the lowest of a value first, those without one last, but behind those without room who
+ * waits for a CPU while its room by CPU isn't known; then who waits most for others, or for limits;
+ * then by time to trouble and name. */
 void rooms_sort(struct rooms *rooms, enum room_value by);
 
-/** Which room is the smallest, of those that are known: ROOM_CPU, ROOM_MEMORY, ROOM_IO; or
- * ROOM_VALUE_COUNT: none is, or the smallest isn't known yet. */
+/** @return whether its room isn't known while it waits for a CPU, by which it isn't known. */
+bool room_waits_for_cpu(const struct room_row *row);
+
+/** Which room is the smallest, of those that are known: ROOM_CPU, ROOM_MEMORY, ROOM_IO; ROOM_CPU,
+ * too, if it isn't known while it waits for a CPU; or ROOM_VALUE_COUNT: none is, or the smallest
+ * isn't known yet. */
 enum room_value rooms_binding(const struct room_row *row);
 
 /** Its name: "cpu"; NULL: it is none. */

@@ -41,7 +41,7 @@ static void add_room(struct grid *grid, const struct room_row *row)
     const char *by = rooms_binding_name(row);
 
     if (isnan(pct))
-        grid_cell(grid, "-");
+        grid_cell(grid, room_waits_for_cpu(row) ? "?" : "-");
     else
         grid_cell(grid, "%s%.0f%%", profile_mark(profile_is_shown_at_least(row)), floor(pct));
     grid_cell(grid, "%s", by != NULL ? by : "");
@@ -152,31 +152,31 @@ static bool make_narrower(struct fit *fit, int name_width, int causes_width, int
     return true;
 }
 
-/* Whether there is a row without room, though trouble is known: after some of another resource. */
-static bool lacks_room(const struct rooms *rooms)
+/* Without room, though trouble is known: after some of another resource. */
+static bool lacks_room(const struct room_row *row)
 {
-    size_t i = 0;
-
-    while (i < rooms->count && (!isnan(rooms->rows[i].values[ROOM_LEAST]) ||
-                                isnan(rooms->rows[i].values[ROOM_TROUBLE])))
-        i++;
-    return i < rooms->count;
+    return isnan(row->values[ROOM_LEAST]) && !isnan(row->values[ROOM_TROUBLE]) &&
+           !room_waits_for_cpu(row);
 }
 
-static bool is_any_at_least(const struct rooms *rooms)
+static bool has_any(const struct rooms *rooms, bool (*is_one)(const struct room_row *row))
 {
     size_t i = 0;
 
-    while (i < rooms->count && !profile_is_shown_at_least(&rooms->rows[i]))
+    while (i < rooms->count && !is_one(&rooms->rows[i]))
         i++;
     return i < rooms->count;
 }
 
 static void print_legend(FILE *out, const struct rooms *rooms)
 {
-    if (is_any_at_least(rooms))
+    if (has_any(rooms, profile_is_shown_at_least))
         profile_print_legend(out);
-    if (lacks_room(rooms))
+    if (has_any(rooms, room_waits_for_cpu))
+        fputs("\n\"?\": how much more CPU time it could have isn't known, while it waits for a "
+              "CPU:\nthe CPUs are always busy, or it isn't known yet.\n",
+              out);
+    if (has_any(rooms, lacks_room))
         fputs("\n\"-\" isn't known, see headroom doctor headroom; \"> 1 d\" beside it: no trouble "
               "now,\n"
               "and none is seen to come, by what the group waits for.\n",

@@ -56,9 +56,11 @@ static const struct {
     /* no task waits: k = 2 at least, or what 0.5 % of stall would be */
     {100, 1, 1, 1, 0, 25, 0, true, 0.01, 0.5, 98},
     {100, 4, 200, 200, 0, 40, 0, true, 2, 3.548132907, 43.632345},
-    /* always busy: nothing can be known */
-    {100, 1, 99, 50, 10, 40, -ENODATA, false, 0.5, 0, 0},
-    {100, 1, 50, 50, 100, 40, -ENODATA, false, 0.5, 0, 0},
+    /* always busy: nothing can be known, but whether it waits */
+    {100, 1, 99, 50, 10, 40, -EBUSY, false, 0.5, 0, 0},
+    {100, 1, 99, 50, 1, 40, -EBUSY, false, 0.5, 0, 0},
+    {100, 1, 99, 50, 0.9, 40, -ENODATA, false, 0.5, 0, 0},
+    {100, 1, 50, 50, 100, 40, -EBUSY, false, 0.5, 0, 0},
     {0, 1, 0, 0, 0, 40, -ENODATA, false, 0, 0, 0},
     /* what a group used is counted finer than what the CPUs did */
     {100, 1, 50, 50.2, 25.2004, 25.2004, 0, false, 0.502, 0.502, 0},

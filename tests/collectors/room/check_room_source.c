@@ -367,7 +367,7 @@ START_TEST(trouble_lasts_where_cpus_are_always_busy)
         frozen_ns += 10 * HR_NS_PER_S;
         read_once();
     }
-    ck_assert_int_eq(reading.cpu.status, -ENODATA);
+    ck_assert_int_eq(reading.cpu.status, -EBUSY);
     frozen_ns = BEGUN_NS;
 }
 END_TEST
@@ -384,7 +384,34 @@ START_TEST(a_limit_on_a_machine_that_is_always_busy)
     tree_pressure(tree, "p/q/a", "cpu", 20000000, 0);
     frozen_ns += 100 * HR_NS_PER_S;
     read_once();
+    ck_assert_int_eq(reading.cpu.status, -EBUSY);
+}
+END_TEST
+
+/* The room by CPU of a group that waits may be smaller than that by memory; of one that doesn't it
+ * says nothing. */
+START_TEST(the_tightest_where_cpus_are_always_busy)
+{
+    open_group("p/q/a");
+    read_once();
+    room_tree_machine(tree, 100, 100, 0);
+    tree_pressure(tree, "p/q/a", "cpu", 500000, 0);
+    frozen_ns += 100 * HR_NS_PER_S;
+    read_once();
     ck_assert_int_eq(reading.cpu.status, -ENODATA);
+    ck_assert_ptr_eq(hr_room_tightest(&reading), &reading.memory);
+    room_tree_machine(tree, 200, 200, 0);
+    tree_pressure(tree, "p/q/a", "cpu", 30500000, 0);
+    frozen_ns += 100 * HR_NS_PER_S;
+    read_once();
+    ck_assert_int_eq(reading.cpu.status, -EBUSY);
+    ck_assert_int_eq(reading.memory.status, 0);
+    ck_assert_ptr_null(hr_room_tightest(&reading));
+    /* less than none isn't possible */
+    tree_pressure(tree, "p/q/a", "memory", 20000000, 0);
+    frozen_ns += 100 * HR_NS_PER_S;
+    read_once();
+    ck_assert_ptr_eq(hr_room_tightest(&reading), &reading.memory);
 }
 END_TEST
 
@@ -737,6 +764,7 @@ int main(void)
     tcase_add_test(tests, trouble_lasts_as_long_as_there_is_no_room);
     tcase_add_test(tests, trouble_lasts_where_cpus_are_always_busy);
     tcase_add_test(tests, a_limit_on_a_machine_that_is_always_busy);
+    tcase_add_test(tests, the_tightest_where_cpus_are_always_busy);
     tcase_add_loop_test(tests, sums_are_of_the_same_cpus_and_limits, 0, 2);
     tcase_add_test(tests, a_limit_that_changes_with_each_reading);
     tcase_add_test(tests, a_limit_that_is_raised_once);
