@@ -419,11 +419,21 @@ static int configure(struct usage *usage, struct config_item *item)
     return status < 0 ? status : plugin.read(usage, item);
 }
 
+/* As far as it stands before an item. */
+static bool is_auto_loading(const struct usage *usage, const struct config_item *item)
+{
+    bool is_auto = false;
+
+    for (size_t i = 0; &usage->config.children[i] != item; i++)
+        if (config_is(&usage->config.children[i], "AutoLoadPlugin"))
+            is_auto = config_boolean(&usage->config.children[i], is_auto);
+    return is_auto;
+}
+
 bool usage_loads(const struct usage *usage, const struct config_item *item)
 {
     return config_is(item, "LoadPlugin") ||
-           (config_is(item, "Plugin") &&
-            config_boolean(config_find(&usage->config, "AutoLoadPlugin"), false));
+           (config_is(item, "Plugin") && is_auto_loading(usage, item));
 }
 
 static int interpret(struct usage *usage)

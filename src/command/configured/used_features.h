@@ -110,7 +110,8 @@ const char *usage_include_directory(const struct usage *usage, size_t index);
  * memory is short. */
 char *usage_history_path(const struct usage *usage);
 
-/** Whether an item of the configuration loads the plugin that its first value names. */
+/** Whether an item of the configuration, a child of `config`, loads the plugin that its first value
+ * names. */
 bool usage_loads(const struct usage *usage, const struct config_item *item);
 
 /** Prints on standard error why usage_read() has failed. @param title  the subcommand's argv[0]. */

@@ -120,8 +120,11 @@ int doctor_word(const char *plugin, const char *key, const struct config_item *b
 /** @return an option's seconds in microseconds; `otherwise` if a block hasn't the option. */
 uint64_t doctor_us(const struct config_item *block, const char *option, uint64_t otherwise);
 
+/** Whether a plugin, in any case of letters, is one of headroom's. */
+bool doctor_is_plugin(const char *name);
+
 /** Adds plugins that the configuration loads, and that aren't installed; and blocks of plugins
- * whose names are misspelt. */
+ * whose names are misspelt, or that are loaded only later, or if they are ours, not at all. */
 void doctor_check_plugins(const struct usage *usage, struct findings *findings);
 
 /** Adds that the host's name can't be looked up, where collectd would. That may take seconds. */

@@ -6,6 +6,7 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "common/output.h"
@@ -32,6 +33,15 @@ static const struct plugin plugins[] = {
 
 #define PLUGIN_COUNT (sizeof(plugins) / sizeof(plugins[0]))
 _Static_assert(PLUGIN_COUNT == CGROUPS_PLUGIN_COUNT, "all select cgroups, or none");
+
+bool doctor_is_plugin(const char *name)
+{
+    size_t i = 0;
+
+    while (i < PLUGIN_COUNT && strcasecmp(plugins[i].name, name) != 0)
+        i++;
+    return i < PLUGIN_COUNT;
+}
 
 struct options {
     const char *root, *config; /* NULL: as configured; collectd's own */

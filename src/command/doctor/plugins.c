@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * doctor/plugins.c - plugins that collectd is to load, and that aren't where it looks for them, so
- * that it doesn't start; and blocks of options of which it loads no plugin, as their name is
- * misspelt.
+ * that it doesn't start; and blocks of options that have no effect, as their plugin isn't loaded,
+ * is loaded only later, or their name is misspelt.
  *
  * Source: collectd's daemon/plugin.c, plugin_load(); daemon/configfile.c, which warns of such a
  * block, and goes on.
@@ -150,40 +150,77 @@ static bool is_beginning(const char *name, const char *other)
     return length + other_length - 2 * shorter > 1 && strncasecmp(name, other, shorter) == 0;
 }
 
-/* The likest of the plugins that are loaded becomes what is meant. @return whether its own is. */
-static bool compare_with_loaded(const struct usage *usage, struct search *search)
+/* The likest of the plugins that are loaded becomes what is meant. @return what loads its own, if
+ * that is loaded; or NULL. */
+static const struct config_item *compare_with_loaded(const struct usage *usage,
+                                                     struct search *search)
 {
     for (size_t i = 0; i < usage->config.child_count; i++) {
         const struct config_item *item = &usage->config.children[i];
         if (!usage_loads(usage, item))
             continue;
         if (strcasecmp(config_text(item), search->name) == 0)
-            return true;
+            return item;
         if (!is_beginning(search->name, config_text(item)))
             compare(search, config_text(item));
     }
-    return false;
+    return NULL;
 }
 
-/* A block of a plugin that is there, and isn't loaded, may be meant to wait; and where that isn't
- * known, any may. */
+static void add_block(const struct config_item *block, const char *why, const char *remedy,
+                      struct findings *findings)
+{
+    char feature[80], cause[256];
+
+    snprintf(feature, sizeof(feature), "block <Plugin \"%.60s\">", config_text(block));
+    snprintf(cause, sizeof(cause), "%s, so it has no effect, in line %u of %.150s", why,
+             block->line, block->path);
+    findings_add(findings, FINDING_WRONG, feature, cause, remedy);
+}
+
+/* Files of a folder are read in the order of their names. */
+static void check_order(const struct config_item *block, const struct config_item *loaded,
+                        struct findings *findings)
+{
+    char remedy[256];
+
+    if (loaded < block)
+        return;
+    snprintf(remedy, sizeof(remedy), "move it behind line %u of %.180s, which loads it",
+             loaded->line, loaded->path);
+    add_block(block, "its plugin is loaded only later", remedy, findings);
+}
+
+/* A block of a plugin that is there, and isn't loaded, may be meant to wait, unless it is ours; and
+ * where that isn't known, any may. */
+static void check_unloaded(const struct config_item *block, const struct search *loaded,
+                           const struct config_item *directory, struct findings *findings)
+{
+    struct search installed = search_of(block);
+    char remedy[128];
+
+    look_everywhere(&installed, directory);
+    if (doctor_is_plugin(loaded->name)) {
+        snprintf(remedy, sizeof(remedy), "add LoadPlugin %.60s before it, or remove it",
+                 loaded->name);
+        add_block(block, "its plugin isn't loaded", remedy, findings);
+    } else if (installed.directory != NULL && !installed.is_found && !installed.is_link &&
+               loaded->meant[0] != '\0') {
+        snprintf(remedy, sizeof(remedy), "correct its name; %s may be meant", loaded->meant);
+        add_block(block, "no plugin of that name is loaded", remedy, findings);
+    }
+}
+
 static void check_block(const struct usage *usage, const struct config_item *block,
                         const struct config_item *directory, struct findings *findings)
 {
-    struct search loaded = search_of(block), installed = loaded;
-    char feature[80], cause[256], remedy[128];
+    struct search search = search_of(block);
+    const struct config_item *loaded = compare_with_loaded(usage, &search);
 
-    if (compare_with_loaded(usage, &loaded) || loaded.meant[0] == '\0')
-        return;
-    look_everywhere(&installed, directory);
-    if (installed.directory == NULL || installed.is_found || installed.is_link)
-        return;
-    snprintf(feature, sizeof(feature), "block <Plugin \"%.60s\">", config_text(block));
-    snprintf(cause, sizeof(cause),
-             "no plugin of that name is loaded, so it has no effect, in line %u of %.150s",
-             block->line, block->path);
-    snprintf(remedy, sizeof(remedy), "correct its name; %s may be meant", loaded.meant);
-    findings_add(findings, FINDING_WRONG, feature, cause, remedy);
+    if (loaded != NULL)
+        check_order(block, loaded, findings);
+    else
+        check_unloaded(block, &search, directory, findings);
 }
 
 /* A PluginDir holds for what comes after it. */
