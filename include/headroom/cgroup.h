@@ -264,8 +264,10 @@ char *hr_cgroup_template_expand(const char *template, const struct hr_cgroup *gr
  *
  * @param controller  as of hr_cgroup_options.
  * @param text        receives the text; "" if that can't be listed.
+ * @return whether what would match may yet come: a cgroup in which the pattern looks for it is
+ * there, and has none below.
  */
-void hr_cgroup_describe_nearest(const struct hr_root *root, const char *controller,
+bool hr_cgroup_describe_nearest(const struct hr_root *root, const char *controller,
                                 const char *pattern, char *text, size_t size);
 
 /**

@@ -115,32 +115,37 @@ static void describe_names(FILE *out, const struct hr_scan *scan, const char *pa
     print_names(out, scan);
 }
 
-/* @param fd  the mount, which is closed. */
-static void describe_below(FILE *out, int fd, const char *pattern)
+/* @param fd  the mount, which is closed. @return whether a cgroup is there, and has none below. */
+static bool describe_below(FILE *out, int fd, const char *pattern)
 {
     struct hr_scan scan = {0};
     const size_t length = descend_while_there(&fd, pattern);
+    const bool is_known = hr_scan_read(fd, &scan) == 0;
+    const bool is_awaited = is_known && scan.count == 0 && length > 0 && pattern[length] == '/';
 
-    if (hr_scan_read(fd, &scan) == 0)
+    if (is_known)
         describe_names(out, &scan, pattern, length);
     hr_scan_free(&scan);
     close(fd);
+    return is_awaited;
 }
 
-void hr_cgroup_describe_nearest(const struct hr_root *root, const char *controller,
+bool hr_cgroup_describe_nearest(const struct hr_root *root, const char *controller,
                                 const char *pattern, char *text, size_t size)
 {
     int mount = hr_root_open_cgroup(root, controller, NULL);
     int fd = mount >= 0 ? openat(mount, ".", OPEN_FLAGS) : -1; /* with a position of its own */
     FILE *out = fmemopen(text, size, "w");
+    bool is_awaited = false;
 
     memset(text, 0, size);
     if (fd >= 0 && out != NULL)
-        describe_below(out, fd, pattern + (*pattern == '/'));
+        is_awaited = describe_below(out, fd, pattern + (*pattern == '/'));
     else
         hr_descriptor_close(&fd);
     if (out != NULL)
         fclose(out);
     text[size - 1] = '\0';
     hr_descriptor_close(&mount);
+    return is_awaited;
 }

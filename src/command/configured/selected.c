@@ -75,6 +75,30 @@ static size_t end_of_option(const struct usage_selection *selection, size_t firs
     return end;
 }
 
+/* @return the first pattern that looks for cgroups in an empty one that is there; `end`: none. */
+static size_t find_awaited(const struct hr_root *root, const struct cgroups_of_plugin *of,
+                           size_t first, size_t end)
+{
+    char nearest[160];
+
+    while (first < end &&
+           !hr_cgroup_describe_nearest(root, of->controller, of->selection->patterns.list[first],
+                                       nearest, sizeof(nearest)))
+        first++;
+    return first;
+}
+
+bool cgroups_are_awaited(const struct hr_root *root, const struct cgroups_of_plugin *of,
+                         size_t pattern)
+{
+    const struct usage_items *options = &of->selection->options;
+    const size_t end = end_of_option(of->selection, pattern);
+
+    while (pattern > 0 && options->list[pattern - 1] == options->list[pattern])
+        pattern--;
+    return find_awaited(root, of, pattern, end) < end;
+}
+
 static bool has_matched(const struct hr_cgroup_set *set, size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++)
@@ -88,7 +112,8 @@ static bool has_matched(const struct hr_cgroup_set *set, size_t first, size_t en
 static void describe_unmatched(const struct hr_root *root, const struct cgroups_of_plugin *of,
                                size_t first, size_t end, char *text, size_t size)
 {
-    const char *pattern = of->selection->patterns.list[first];
+    const size_t awaited = find_awaited(root, of, first, end);
+    const char *pattern = of->selection->patterns.list[awaited < end ? awaited : first];
     char nearest[160], matching[80] = "matches no cgroup";
 
     hr_cgroup_describe_nearest(root, of->controller, pattern, nearest, sizeof(nearest));

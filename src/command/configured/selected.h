@@ -50,11 +50,17 @@ struct hr_container_names *cgroups_open_names(const struct hr_root *root,
  *
  * @param set    of cgroups_open().
  * @param first  the pattern from which to search, 0 at first; moved behind the option.
- * @param text   receives the description, made safe to print.
+ * @param text   receives the description, made safe to print; of several patterns of one that is
+ *               awaited, if any is.
  * @return false if there is none.
  */
 bool cgroups_next_unmatched(const struct hr_root *root, const struct cgroups_of_plugin *of,
                             const struct hr_cgroup_set *set, size_t *first, char *text,
                             size_t size);
+
+/** Whether cgroups that the option of a pattern would match may yet come, as a cgroup is there in
+ * which one of its patterns looks for them, and is empty. */
+bool cgroups_are_awaited(const struct hr_root *root, const struct cgroups_of_plugin *of,
+                         size_t pattern);
 
 #endif

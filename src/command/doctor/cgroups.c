@@ -47,22 +47,39 @@ static const char *remedy_of(const struct config_item *option)
                : "correct or remove it; headroom doctor --cgroups lists all that are there";
 }
 
-/* Patterns match, but there is nothing to measure. */
-static void add_empty(struct findings *findings, const char *feature, size_t selected)
+static const char feature[] = "patterns that match cgroups";
+
+/* Those of a service, or of pods, may come later. */
+static void add_unmatched(struct findings *findings, bool is_awaited, const char *cause,
+                          const struct config_item *option)
 {
-    findings_add(findings, FINDING_LACKS, feature,
-                 selected > 0 ? "no cgroup is selected that has processes: all that the patterns "
-                                "match are empty"
-                              : "no cgroup is selected: ExcludeCgroup leaves out all that the "
-                                "patterns match",
-                 "select others, if there should be some; headroom doctor --cgroups lists all that "
-                 "have processes");
+    if (is_awaited)
+        findings_add(findings, FINDING_NOTE, feature, cause,
+                     "nothing, if some are to be created there later; headroom doctor --cgroups "
+                     "lists all that are there");
+    else
+        findings_add(findings, FINDING_LACKS, feature, cause, remedy_of(option));
+}
+
+/* Patterns match, but there is nothing to measure. */
+static void add_empty(struct findings *findings, size_t selected)
+{
+    if (selected > 0)
+        findings_add(findings, FINDING_NOTE, feature,
+                     "no cgroup is selected that has processes: all that the patterns match are "
+                     "empty",
+                     "nothing, if they are to have processes later; or select others: headroom "
+                     "doctor --cgroups lists all that have processes");
+    else
+        findings_add(findings, FINDING_LACKS, feature,
+                     "no cgroup is selected: ExcludeCgroup leaves out all that the patterns match",
+                     "select others, if there should be some; headroom doctor --cgroups lists all "
+                     "that have processes");
 }
 
 void cgroups_check(const struct hr_root *root, const struct cgroups_of_plugin *of,
                    struct findings *findings)
 {
-    static const char feature[] = "patterns that match cgroups";
     struct hr_cgroup_set *set = cgroups_open(root, of);
     const bool has_patterns = set != NULL && of->selection->patterns.count > 0;
     const struct hr_cgroup_counts counts =
@@ -71,10 +88,10 @@ void cgroups_check(const struct hr_root *root, const struct cgroups_of_plugin *o
     char cause[512];
 
     for (; cgroups_next_unmatched(root, of, set, &next, cause, sizeof(cause)); count++)
-        findings_add(findings, FINDING_LACKS, feature, cause,
-                     remedy_of(of->selection->options.list[next - 1]));
+        add_unmatched(findings, cgroups_are_awaited(root, of, next - 1), cause,
+                      of->selection->options.list[next - 1]);
     if (has_patterns && counts.populated == 0 && (count == 0 || counts.selected > 0))
-        add_empty(findings, feature, counts.selected);
+        add_empty(findings, counts.selected);
     else if (has_patterns && count == 0)
         findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
     hr_cgroup_set_close(set);

@@ -17,7 +17,7 @@ enum finding_state {
     FINDING_LACKS,
     FINDING_WRONG,   /**< no machine could do what the configuration says */
     FINDING_UNTRIED, /**< can't be tried on this machine */
-    FINDING_NOTE,    /**< this machine lacks it, and the plugin is meant to do without */
+    FINDING_NOTE, /**< this machine lacks it, maybe only yet; the plugin is meant to do without */
     FINDING_STATE_COUNT
 };
 

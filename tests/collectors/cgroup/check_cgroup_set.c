@@ -388,17 +388,19 @@ END_TEST
 /* What is there where a pattern ceases to match. */
 static const struct {
     const char *pattern, *nearest;
+    bool is_awaited;
 } nearest[] = {
-    {"sytem.slice/*", "there is system.slice"},
-    {"units/mysq.service/*", "in units there is mysql.service"},
-    {"units/sshd.service", "in units there are: cron.service, mysql.service"},
-    {"*.slice/x/*", "there are: init.scope, many, system.slice, units"},
-    {"/system.slice/c.service/", "in system.slice there are: a.service, b.service"},
-    {"system.slice/*/x", "in system.slice there are: a.service, b.service"},
-    {"system.slice/a.service/b/c", "in system.slice/a.service there is none"},
-    {"init.scope", "in init.scope there is none"},
-    {"many/7", "in many there are: 0, 1, 2, 3, 4 and 2 more"},
-    {"many/[0-9]x", "in many there are: 0, 1, 2, 3, 4 and 2 more"},
+    {"sytem.slice/*", "there is system.slice", false},
+    {"units/mysq.service/*", "in units there is mysql.service", false},
+    {"units/sshd.service", "in units there are: cron.service, mysql.service", false},
+    {"*.slice/x/*", "there are: init.scope, many, system.slice, units", false},
+    {"/system.slice/c.service/", "in system.slice there are: a.service, b.service", false},
+    {"system.slice/*/x", "in system.slice there are: a.service, b.service", false},
+    {"system.slice/a.service/b/c", "in system.slice/a.service there is none", true},
+    {"system.slice/b.service/**", "in system.slice/b.service there is none", true},
+    {"init.scope", "in init.scope there is none", false},
+    {"many/7", "in many there are: 0, 1, 2, 3, 4 and 2 more", false},
+    {"many/[0-9]x", "in many there are: 0, 1, 2, 3, 4 and 2 more", false},
 };
 
 START_TEST(describes_what_is_there)
@@ -413,13 +415,15 @@ START_TEST(describes_what_is_there)
     for (const char *name = "many/0\0many/1\0many/2\0many/3\0many/4\0many/5\0many/6\0";
          *name != '\0'; name += strlen(name) + 1)
         tree_add_group(tree, name, false);
-    hr_cgroup_describe_nearest(root, NULL, nearest[_i].pattern, text, sizeof(text));
+    ck_assert_int_eq(
+        hr_cgroup_describe_nearest(root, NULL, nearest[_i].pattern, text, sizeof(text)),
+        nearest[_i].is_awaited);
     ck_assert_str_eq(text, nearest[_i].nearest);
     hr_cgroup_describe_nearest(root, NULL, nearest[_i].pattern, small, sizeof(small));
     ck_assert_int_eq(strncmp(small, text, sizeof(small) - 1), 0);
     ck_assert_uint_eq(strlen(small), sizeof(small) - 1);
     tree_remove(tree, "proc/1/mounts");
-    hr_cgroup_describe_nearest(root, NULL, nearest[_i].pattern, text, sizeof(text));
+    ck_assert(!hr_cgroup_describe_nearest(root, NULL, nearest[_i].pattern, text, sizeof(text)));
     ck_assert_str_eq(text, "");
 }
 END_TEST
