@@ -296,6 +296,39 @@ START_TEST(keeps_what_lasts)
 }
 END_TEST
 
+static const struct {
+    const char *what, *lines, *kept; /* a "-" before what is over */
+} ended[] = {
+    {"an alarm", "0W:a:cpu-full 0W:b:io-full 1O:a:cpu-full",
+     "-W:a:cpu-full W:b:io-full O:a:cpu-full"},
+    {"that got worse", "0W:a:cpu-full 1F:a:cpu-full", "W:a:cpu-full F:a:cpu-full"},
+    {"and then ended", "0W:a:cpu-full 1F:a:cpu-full 2O:a:cpu-full",
+     "-W:a:cpu-full -F:a:cpu-full O:a:cpu-full"},
+    {"of two series", "0W:a:cpu 0F:a:cpu-full 1O:a:cpu-full 2O:a:cpu",
+     "-W:a:cpu -F:a:cpu-full O:a:cpu"},
+    {"and began again", "0W:a:cpu 1O:a:cpu 2W:a:cpu", "-W:a:cpu O:a:cpu W:a:cpu"},
+    {"not what began a day ago", "0W:a:cpu-full 1440W:b:cpu-full", "W:a:cpu-full W:b:cpu-full"},
+    {"nor a kill", "0F:a:oom_kill 0W:a:cpu 1O:a:cpu", "F:a:oom_kill -W:a:cpu O:a:cpu"},
+};
+
+START_TEST(knows_what_is_over)
+{
+    char kept[512] = "";
+
+    for (const char *line = ended[_i].lines; line != NULL; line = strchr(line, ' '))
+        append_line(line += *line == ' ');
+    ck_assert_int_eq(alerts_read(alerts, &known, NULL), 0);
+    for (size_t i = 0; i < alerts_found(alerts)->count; i++) {
+        const struct alert *alert = &alerts_found(alerts)->entries[i];
+        char text[128] = "";
+        append_shown(alert, text, sizeof(text));
+        snprintf(kept + strlen(kept), sizeof(kept) - strlen(kept), "%s%s%s", i > 0 ? " " : "",
+                 alert->is_over ? "-" : "", text);
+    }
+    ck_assert_msg(strcmp(kept, ended[_i].kept) == 0, "%s: %s", ended[_i].what, kept);
+}
+END_TEST
+
 static void know(const char *identifiers)
 {
     char *copy = strdup(identifiers), *rest = copy, *each;
@@ -492,6 +525,7 @@ int main(void)
     tcase_add_test(tests, passes_over_end_without_alarm);
     tcase_add_loop_test(tests, shows_a_cause_once, 0, COUNT(causes));
     tcase_add_loop_test(tests, keeps_what_lasts, 0, COUNT(lasting));
+    tcase_add_loop_test(tests, knows_what_is_over, 0, COUNT(ended));
     tcase_add_loop_test(tests, looks_for_values_of_what_lasts, 0, COUNT(watched));
     tcase_add_test(tests, keeps_an_alarm_while_collectd_starts);
     tcase_add_test(tests, has_an_alarm_of_a_group_that_is_new);

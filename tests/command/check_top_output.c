@@ -110,9 +110,10 @@ static struct alert some_alerts[] = {
      .host = "h",
      .instance = "a\"\xff",
      .type_instance = "trigger_x",
-     .message = "memory \033[31m\xff\xc3\xbc\n"},
+     .message = "memory \033[31m\xff\xc3\xbc\n",
+     .is_over = true},
     {.severity = ALERT_OKAY, .host = "g", .message = "well"},
-    {.severity = ALERT_FAILURE},
+    {.severity = ALERT_FAILURE, .lasts = true},
 };
 
 static const struct {
@@ -123,20 +124,20 @@ static const struct {
     {0, false, "", ",\"alerts\":[]}\n"},
     {1, false, "alert - FAILURE -\n",
      ",\"alerts\":[{\"time\":null,\"severity\":\"failure\",\"host\":null,\"instance\":null,"
-     "\"type_instance\":null,\"message\":null}]}\n"},
+     "\"type_instance\":null,\"message\":null,\"over\":false}]}\n"},
     {3, false,
-     "alert 02:31:12 WARNING memory ?[31m?\xc3\xbc?\n"
+     "alert 02:31:12 WARNING over: memory ?[31m?\xc3\xbc?\n"
      "alert - OKAY well\n"
      "alert - FAILURE -\n",
      ",\"alerts\":[{\"time\":\"2026-11-21 02:31:12\",\"severity\":\"warning\",\"host\":\"h\","
      "\"instance\":\"a\\\"\\ufffd\",\"type_instance\":\"trigger_x\","
-     "\"message\":\"memory \\u001b[31m\\ufffd\xc3\xbc\\u000a\"},"
+     "\"message\":\"memory \\u001b[31m\\ufffd\xc3\xbc\\u000a\",\"over\":true},"
      "{\"time\":null,\"severity\":\"okay\",\"host\":\"g\",\"instance\":null,"
-     "\"type_instance\":null,\"message\":\"well\"},"
+     "\"type_instance\":null,\"message\":\"well\",\"over\":false},"
      "{\"time\":null,\"severity\":\"failure\",\"host\":null,\"instance\":null,"
-     "\"type_instance\":null,\"message\":null}]}\n"},
+     "\"type_instance\":null,\"message\":null,\"over\":false}]}\n"},
     {3, true,
-     "alert 02:31:12 WARNING h: memory ?[31m?\xc3\xbc?\n"
+     "alert 02:31:12 WARNING over: h: memory ?[31m?\xc3\xbc?\n"
      "alert - OKAY g: well\n"
      "alert - FAILURE -\n",
      NULL},
@@ -174,6 +175,27 @@ START_TEST(prints_fresh_alerts)
 }
 END_TEST
 
+/* As on a terminal, what lasts is first. */
+START_TEST(prints_alerts_for_a_reader)
+{
+    struct alert_list alerts = {some_alerts, COUNT(some_alerts), 3};
+    struct table table = {0};
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+
+    fill_table(&table);
+    ck_assert_int_eq(print_readable(out, &table, &alerts, 80), 0);
+    fclose(out);
+    ck_assert_str_eq(strstr(text, "\nalert "), "\nalert - FAILURE -\n"
+                                               "alert 02:31:12 WARNING over: memory "
+                                               "?[31m?\xc3\xbc?\n"
+                                               "alert - OKAY well\n");
+    free(text);
+    table_free(&table);
+}
+END_TEST
+
 START_TEST(reports_write_errors)
 {
     struct table table = {0};
@@ -192,6 +214,7 @@ int main(void)
     tcase_add_test(tests, prints_json);
     tcase_add_test(tests, prints_aligned_lines);
     tcase_add_loop_test(tests, prints_fresh_alerts, 0, COUNT(alert_outputs));
+    tcase_add_test(tests, prints_alerts_for_a_reader);
     tcase_add_test(tests, reports_write_errors);
     return run_utf8_suite("output", tests);
 }

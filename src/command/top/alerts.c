@@ -146,7 +146,8 @@ int alert_parse(const char *line, size_t length, struct alert *alert)
     copy_piece(&fields[TYPE_INSTANCE], alert->type_instance, sizeof(alert->type_instance));
     copy_piece(&fields[MESSAGE], alert->message, sizeof(alert->message));
     alert->place[0] = alert->path[0] = '\0';
-    alert->lasts = alert->lacks_values = alert->is_unwatched = false;
+    alert->lasts = alert->is_over = alert->is_replaced = false;
+    alert->lacks_values = alert->is_unwatched = false;
     alert->group = GROUP_UNKNOWN;
     return 0;
 }
@@ -261,14 +262,25 @@ static void keep_last(struct alerts *alerts)
         list->fresh = list->count;
 }
 
+/* Those that a later one ends, or says more of, as it is worse. */
+static void end_earlier(struct alerts *alerts, const struct alert *later)
+{
+    for (size_t i = 0; i < alerts->found.count; i++) {
+        struct alert *alert = &alerts->found.entries[i];
+        if ((!alert->lasts && !alert->is_replaced) || !alarms_end(&alerts->alarms, alert, later))
+            continue;
+        alert->lasts = false;
+        alert->is_over = later->severity == ALERT_OKAY;
+        alert->is_replaced = !alert->is_over;
+    }
+}
+
 static int append_alert(struct alerts *alerts, const struct alert *alert)
 {
     struct alert_list *list = &alerts->found;
     if (HR_ARRAY_RESERVE(list->entries, alerts->capacity, list->count + 1) != 0)
         return -ENOMEM;
-    for (size_t i = 0; i < list->count; i++)
-        list->entries[i].lasts =
-            list->entries[i].lasts && !alarms_end(&alerts->alarms, &list->entries[i], alert);
+    end_earlier(alerts, alert);
     list->entries[list->count] = *alert;
     list->entries[list->count++].lasts = alarm_has_end(alert);
     list->fresh++;

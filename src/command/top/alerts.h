@@ -37,6 +37,8 @@ struct alert {
     char type_instance[128];
     char message[512]; /**< collectd's have up to 255 bytes */
     bool lasts;        /**< it has begun an alarm that hasn't ended, see alerts_found() */
+    bool is_over;      /**< it has begun an alarm whose end is known */
+    bool is_replaced;  /**< a later one says how that goes on */
     bool lacks_values; /**< it lasts, but collectd has no value of its series, by which the plugin
                             threshold would end it, see known_series_lack() */
     bool is_unwatched; /**< so it was at the previous reading, too, or there was none */

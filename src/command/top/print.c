@@ -72,13 +72,26 @@ static void print_alert(FILE *out, const struct table *table, const struct alert
     char text[ALERT_TEXT_SIZE], label[ALERT_TEXT_SIZE];
     alert_text(alert, table->several_hosts, text);
     label_fit(text, INT_MAX, LABEL_UTF8, label, sizeof(label));
-    fprintf(out, "alert %s %s %s\n", alert_clock(alert), alert_word(alert->severity), label);
+    fprintf(out, "alert %s %s %s%s\n", alert_clock(alert), alert_word(alert->severity),
+            alert->is_over ? "over: " : "", label);
 }
 
 static void print_alerts(FILE *out, const struct table *table, const struct alert_list *alerts)
 {
     for (size_t i = 0; alerts != NULL && i < alerts->fresh; i++)
         print_alert(out, table, first_fresh(alerts) + i);
+}
+
+/* As on the screen, those that last are first. */
+static void print_alerts_that_last_first(FILE *out, const struct table *table,
+                                         const struct alert_list *alerts)
+{
+    const size_t count = alerts != NULL ? alerts->fresh : 0;
+
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < count; i++)
+            if (alert_lasts(first_fresh(alerts) + i) == (pass == 0))
+                print_alert(out, table, first_fresh(alerts) + i);
 }
 
 /* As its column on the screen, but times in seconds, as the heading says. */
@@ -170,7 +183,7 @@ int print_readable(FILE *out, const struct table *table, const struct alert_list
     table_present(table, present);
     legend_fit(width, present, table_has_mark(table), "see headroom(1)", legend);
     fprintf(out, "%s\n", legend);
-    print_alerts(out, table, alerts);
+    print_alerts_that_last_first(out, table, alerts);
     return output_flush(out);
 }
 
@@ -201,7 +214,7 @@ static void print_json_alert(FILE *out, const struct alert *alert)
     json_print_text(out, ",\"instance\":", alert->instance);
     json_print_text(out, ",\"type_instance\":", alert->type_instance);
     json_print_text(out, ",\"message\":", alert->message);
-    putc('}', out);
+    fprintf(out, ",\"over\":%s}", alert->is_over ? "true" : "false");
 }
 
 static void print_json_alerts(FILE *out, const struct alert_list *alerts)
