@@ -192,6 +192,10 @@ int hr_cgroup_set_fd(const struct hr_cgroup_set *set);
  */
 struct hr_cgroup *hr_cgroup_set_next(struct hr_cgroup_set *set, const struct hr_cgroup *previous);
 
+/** Whether the directory of a group isn't there any more, though another may be at its path. To be
+ * called within an event; for HR_CGROUP_REMOVED has other reasons, too. */
+bool hr_cgroup_is_gone(const struct hr_cgroup *group);
+
 /** Whether one of the populated groups is within another one. */
 bool hr_cgroup_set_is_nested(const struct hr_cgroup_set *set);
 

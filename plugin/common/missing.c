@@ -5,8 +5,26 @@
 
 #include "plugin.h"
 
+#include "common/absence.h"
 #include "common/message.h"
 #include "utils_cache.h"
+
+/* As a trigger of psi says it of its own end. */
+static void write_reason(const value_list_t *series, cdtime_t now, char *reason, size_t size)
+{
+    switch (absence_find(series->plugin_instance)) {
+    case ABSENCE_REMOVED:
+        snprintf(reason, size, "it was removed");
+        break;
+    case ABSENCE_EMPTY:
+        snprintf(reason, size, "no process is left in it");
+        break;
+    case ABSENCE_UNKNOWN:
+        snprintf(reason, size, "no value has come for %.0f s",
+                 CDTIME_T_TO_DOUBLE(now - series->time));
+        break;
+    }
+}
 
 static void notify_end(const value_list_t *series, const data_set_t *set)
 {
@@ -21,8 +39,7 @@ static void notify_end(const value_list_t *series, const data_set_t *set)
                                                .type_instance = series->type_instance,
                                            });
 
-    snprintf(reason, sizeof(reason), "no value has come for %.0f s",
-             CDTIME_T_TO_DOUBLE(notice.time - series->time));
+    write_reason(series, notice.time, reason, sizeof(reason));
     message_append(&message, "%s: no longer watched: %s", series->type_instance, reason);
     message_add_text(&notice, "DataSource", set->ds[0].name);
     message_add_text(&notice, "NoLongerWatched", reason);

@@ -10,7 +10,8 @@
  * Notifies of the end of such alarms of a plugin's series, when collectd takes these for missing:
  * by default after two intervals without a value. A value that comes later begins a new series,
  * without an alarm. The notification is an OKAY of the series, with metadata DataSource, as
- * threshold has it, and NoLongerWatched, the reason.
+ * threshold has it, and NoLongerWatched, the reason: what has become of the group, if that is
+ * noted, see common/absence.h.
  *
  * It is collectd's cache that has the state of each series, and it calls back before it forgets
  * one; so no late value can bring back an alarm that was ended, and groups that come and go without

@@ -146,6 +146,16 @@ const char *names_take(struct names *names, const char *path, const char *text)
     return name != NULL ? name->instance : NULL;
 }
 
+bool names_find(struct names *names, const char *path, char instance[HR_INSTANCE_SIZE])
+{
+    pthread_mutex_lock(&names->lock);
+    const struct name *name = find_by_path(names, path);
+    if (name != NULL)
+        sstrncpy(instance, name->instance, HR_INSTANCE_SIZE);
+    pthread_mutex_unlock(&names->lock);
+    return name != NULL;
+}
+
 void names_release(struct names *names, const char *instance)
 {
     if (instance == NULL)

@@ -8,6 +8,10 @@
 #ifndef HEADROOM_PLUGIN_COMMON_NAMES_H
 #define HEADROOM_PLUGIN_COMMON_NAMES_H
 
+#include <stdbool.h>
+
+#include "headroom/instance.h"
+
 struct names;
 
 /**
@@ -28,6 +32,9 @@ void names_free(struct names *names);
  * @return the instance, for names_release(); NULL on failure, which is logged.
  */
 const char *names_take(struct names *names, const char *path, const char *text);
+
+/** Finds the instance that the group of a path has. @return whether it has one. */
+bool names_find(struct names *names, const char *path, char instance[HR_INSTANCE_SIZE]);
 
 /** Releases an instance, once for each names_take(). NULL is allowed. */
 void names_release(struct names *names, const char *instance);

@@ -2,7 +2,9 @@
 #include "common/selection.h"
 
 #include <errno.h>
+#include <sys/queue.h>
 
+#include "common/absence.h"
 #include "common/complaint.h"
 #include "common/container_names.h"
 #include "common/log.h"
@@ -23,6 +25,14 @@ struct texts {
     size_t count, capacity;
 };
 
+/* Of a set: what is called for each change. */
+struct follower {
+    struct selection *selection;
+    void (*event)(struct hr_cgroup *group, enum hr_cgroup_event event, void *context);
+    void *context;
+    SLIST_ENTRY(follower) next;
+};
+
 struct selection {
     const char *plugin;
     const char *controller; /* NULL: cgroup2 */
@@ -34,6 +44,7 @@ struct selection {
     void *option_context;
     struct names *names;
     struct container_names containers;
+    SLIST_HEAD(, follower) followers;
     const struct hr_root *root; /* of the sets; NULL: none was opened */
     struct unmatched unmatched;
     struct complaint mount;
@@ -72,6 +83,11 @@ void selection_free(struct selection *selection)
 {
     if (selection == NULL)
         return;
+    while (!SLIST_EMPTY(&selection->followers)) {
+        struct follower *follower = SLIST_FIRST(&selection->followers);
+        SLIST_REMOVE_HEAD(&selection->followers, next);
+        free(follower);
+    }
     names_free(selection->names);
     container_names_destroy(&selection->containers);
     free_texts(&selection->patterns);
@@ -293,6 +309,30 @@ bool selection_is_empty(const struct selection *selection)
 
 /* --- Following ------------------------------------------------------------ */
 
+/* Before the group's name is released. */
+static void note_absence(const struct selection *selection, const struct hr_cgroup *group,
+                         enum hr_cgroup_event event)
+{
+    char instance[HR_INSTANCE_SIZE];
+
+    if (event == HR_CGROUP_ADDED || !names_find(selection->names, group->path, instance))
+        return;
+    if (event == HR_CGROUP_EMPTIED)
+        absence_note(instance, ABSENCE_EMPTY);
+    else if (event == HR_CGROUP_REMOVED && hr_cgroup_is_gone(group))
+        absence_note(instance, ABSENCE_REMOVED);
+    else
+        absence_note(instance, ABSENCE_UNKNOWN);
+}
+
+static void handle_event(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
+{
+    const struct follower *follower = context;
+
+    note_absence(follower->selection, group, event);
+    follower->event(group, event, follower->context);
+}
+
 int selection_open(struct selection *selection, const struct hr_root *root,
                    void (*event)(struct hr_cgroup *group, enum hr_cgroup_event event,
                                  void *context),
@@ -301,6 +341,11 @@ int selection_open(struct selection *selection, const struct hr_root *root,
     if (selection_is_empty(selection))
         return 0;
     selection->root = root;
+    struct follower *follower = calloc(1, sizeof(*follower));
+    if (follower == NULL)
+        return -ENOMEM;
+    *follower = (struct follower){.selection = selection, .event = event, .context = context};
+    SLIST_INSERT_HEAD(&selection->followers, follower, next);
 
     const struct hr_cgroup_options options = {
         .controller = selection->controller,
@@ -309,8 +354,8 @@ int selection_open(struct selection *selection, const struct hr_root *root,
         .excludes = (const char *const *)selection->excludes.list,
         .exclude_count = selection->excludes.count,
         .max_count = selection->max_count,
-        .event = event,
-        .context = context,
+        .event = handle_event,
+        .context = follower,
     };
     return hr_cgroup_set_open(root, &options, set);
 }

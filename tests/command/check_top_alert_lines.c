@@ -230,6 +230,8 @@ static const struct {
      "hour.slice_web: cpu-full: Value is no longer there."},
     {"psi", "percent", "cpu-full", "cpu-full: no longer watched: no value has come for 21 s",
      "hour.slice_web is no longer watched: no value has come for 21 s, it may be gone"},
+    {"psi", "percent", "cpu-full", "cpu-full: no longer watched: it was removed",
+     "hour.slice_web is no longer watched: it was removed"},
     {"psi", "percent", "cpu-idle", CURRENTLY("value", "3", "below the warning", "5"),
      "hour.slice_web: cpu-idle is 3 %; the limit is 5 %"},
     /* not a threshold's */

@@ -494,6 +494,16 @@ struct hr_cgroup *hr_cgroup_set_next(struct hr_cgroup_set *set, const struct hr_
     return next != NULL ? &next->group : NULL;
 }
 
+bool hr_cgroup_is_gone(const struct hr_cgroup *group)
+{
+    const struct hr_node *node = (const struct hr_node *)group;
+    struct stat status;
+
+    if (fstatat(node->set->mount, group->path, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT;
+    return status.st_ino != group->id;
+}
+
 bool hr_cgroup_set_is_nested(const struct hr_cgroup_set *set)
 {
     const struct hr_node *node;

@@ -10,6 +10,7 @@
 
 #include "plugin/common/published.h"
 #include "support/suite.h"
+#include "utils_cache.h"
 
 const char *const harness_plugin = "psi";
 
@@ -68,6 +69,55 @@ START_TEST(follows_groups_that_are_made_and_removed)
     assert_instance("system.slice_a.service", LATER);
     assert_instance("system.slice_sub.slice_b.service", 0);
     harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* How the alarm of a threshold of a group whose values have ended ends. */
+static void assert_end(const char *instance, const char *reason)
+{
+    value_list_t series = VALUE_LIST_INIT;
+    const size_t before = fake_notifications();
+
+    snprintf(series.plugin, sizeof(series.plugin), "psi");
+    snprintf(series.plugin_instance, sizeof(series.plugin_instance), "%s", instance);
+    snprintf(series.type, sizeof(series.type), "percent");
+    snprintf(series.type_instance, sizeof(series.type_instance), "cpu-full");
+    ck_assert_int_eq(fake_miss(&series, STATE_WARNING), 0);
+    ck_assert_uint_eq(fake_notifications(), before + 1);
+    ck_assert_ptr_nonnull(strstr(fake_notification(before)->message, reason));
+}
+
+#define WITHOUT_VALUES "cpu-full: no longer watched: no value has come for "
+#define REMOVED        "cpu-full: no longer watched: it was removed"
+#define EMPTY          "cpu-full: no longer watched: no process is left in it"
+
+START_TEST(says_what_has_become_of_a_group)
+{
+    tree_add_group(tree, "a/b", true);
+    tree_add_group(tree, "c", true);
+    harness_begin("Cgroup \"**\"");
+    harness_read();
+    assert_end("a_b", WITHOUT_VALUES);
+    tree_remove_group(tree, "a/b");
+    tree_set_populated(tree, "c", false);
+    read_last();
+    assert_end("a_b", REMOVED);
+    assert_end("c", EMPTY);
+    tree_remove_group(tree, "c");
+    read_last();
+    assert_end("c", REMOVED);
+    /* what is made again isn't what it was, */
+    tree_add_group(tree, "a/b", false);
+    harness_read();
+    assert_end("a_b", REMOVED);
+    /* but may have values itself */
+    tree_set_populated(tree, "a/b", true);
+    harness_read();
+    assert_end("a_b", WITHOUT_VALUES);
+    tree_set_populated(tree, "a/b", false);
+    read_last();
+    assert_end("a_b", EMPTY);
+    assert_end("never", WITHOUT_VALUES);
 }
 END_TEST
 
@@ -405,6 +455,7 @@ int main(void)
     tcase_add_checked_fixture(tests, harness_set_up, harness_tear_down);
     tcase_add_test(tests, follows_processes_in_and_out);
     tcase_add_test(tests, follows_groups_that_are_made_and_removed);
+    tcase_add_test(tests, says_what_has_become_of_a_group);
     tcase_add_test(tests, gets_over_a_group_that_vanishes_before_it_is_read);
     tcase_add_test(tests, takes_a_group_made_again_for_another);
     tcase_add_loop_test(tests, waits_for_the_mount, 0, COUNT(without_mount));
