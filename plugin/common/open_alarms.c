@@ -5,6 +5,7 @@
 
 #include "common/complaint.h"
 #include "common/log.h"
+#include "common/state_wanted.h"
 #include "common/state_writer.h"
 #include "headroom/cgroup.h"
 #include "utils/common/common.h"
@@ -467,8 +468,12 @@ static void log_written(struct open_alarms *alarms, int status)
 static void write_text(void *context, const struct state_text *text)
 {
     struct open_alarms *alarms = context;
-    int status = hr_state_file_prepare(alarms->path, text->bytes, text->length);
 
+    if (!state_is_wanted(alarms->path)) {
+        dispatcher_set_saved(alarms->dispatcher, text->number);
+        return;
+    }
+    int status = hr_state_file_prepare(alarms->path, text->bytes, text->length);
     dispatcher_set_saved(alarms->dispatcher, text->number); /* or it can't be */
     log_written(alarms, status == 0 ? hr_state_file_commit(alarms->path) : status);
 }

@@ -7,6 +7,7 @@
 #include "common/complaint.h"
 #include "common/log.h"
 #include "common/options.h"
+#include "common/state_wanted.h"
 #include "common/state_writer.h"
 #include "headroom/clock.h"
 #include "headroom/room_history.h"
@@ -81,8 +82,10 @@ static void restore_history(const struct history *history)
 static void write_bytes(void *context, const struct state_text *text)
 {
     struct history *history = context;
-    int status = hr_state_file_write_unsynced(history->path, text->bytes, text->length);
 
+    if (!state_is_wanted(history->path))
+        return;
+    int status = hr_state_file_write_unsynced(history->path, text->bytes, text->length);
     if (status == 0)
         complaint_resolve(&history->failure,
                           PLUGIN ": the history of forecasts is being saved again.");

@@ -56,6 +56,45 @@ static const char *state_path(void)
     return path;
 }
 
+/* From a folder of its own, where it can be removed. */
+static const char *copy_plugin(void)
+{
+    static char copy[PATH_MAX];
+    const char *directory = getenv("HEADROOM_PLUGIN_DIR");
+    char command[2 * PATH_MAX];
+
+    snprintf(copy, sizeof(copy), "%s/headroom.so", tree_path(tree));
+    snprintf(command, sizeof(command), "cp '%s/headroom.so' '%s'",
+             directory != NULL ? directory : ".", copy);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(setenv("HEADROOM_PLUGIN_DIR", tree_path(tree), 1), 0);
+    return copy;
+}
+
+/* As when its package is purged while collectd runs, or only removed; or somebody removes the file.
+ */
+static const struct {
+    bool removes_plugin, removes_file, is_written;
+} removals[] = {{true, true, false}, {true, false, true}, {false, true, true}};
+
+START_TEST(isnt_written_again_once_the_plugin_is_purged)
+{
+    fake_stop();
+    const char *copy = copy_plugin();
+    start("Cgroup \"a\"");
+    grow();
+    ck_assert_int_eq(access(state_path(), F_OK), 0);
+    if (removals[_i].removes_plugin)
+        ck_assert_int_eq(unlink(copy), 0);
+    if (removals[_i].removes_file)
+        ck_assert_int_eq(unlink(state_path()), 0);
+    stop();
+    ck_assert_int_eq(access(state_path(), F_OK) == 0, removals[_i].is_written);
+    harness_assert_logs(0, NULL);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
 START_TEST(goes_on_after_a_restart)
 {
     harness_begin("Cgroup \"a\"");
@@ -227,6 +266,8 @@ int main(void)
     TCase *tests = tcase_create("headroom_history");
 
     tcase_add_checked_fixture(tests, set_up, headroom_tear_down);
+    tcase_add_loop_test(tests, isnt_written_again_once_the_plugin_is_purged, 0,
+                        sizeof(removals) / sizeof(removals[0]));
     tcase_add_test(tests, goes_on_after_a_restart);
     tcase_add_test(tests, says_how_old_it_is);
     tcase_add_test(tests, is_as_old_after_two_restarts);
