@@ -213,8 +213,8 @@ void psi_notification_stall(notification_t *notice, const struct psi_subject *su
     print_place(subject, place);
     append_pressure(&message, rule);
     message_append(&message, ": stalled %s%s in ", event->measured ? "" : "at least ", stalled);
-    message_append(&message, elapsed_s < 10 ? "%.2g s" : "%.0f s", elapsed_s);
-    message_append(&message, " (limit %s) in %s", limit, place);
+    /* Exact enough for whoever computes the share of the time. */
+    message_append(&message, "%.4g s (limit %s) in %s", elapsed_s, limit, place);
     if (findings->lasting_s > 0)
         message_append(&message, ", for %" PRIu64 " s now", findings->lasting_s);
     add_subject_metadata(notice, subject);
