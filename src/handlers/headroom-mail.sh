@@ -12,6 +12,8 @@
 #
 # shellcheck source=notification.sh disable=SC2119
 . notification.sh
+# shellcheck source=takers.sh
+. takers.sh
 PATH=$PATH:/usr/sbin:/usr/lib
 tab='	'
 
@@ -227,6 +229,7 @@ find_place() {
     fi
     shorten "$place"
     shown=$short
+    return 0
 }
 # is_named_by_path PATH: whether the instance is made of the path, or of one above it; else it says more, such as the name of a
 # container. Bytes that aren't safe, which both lack, have no part in it.
@@ -397,109 +400,6 @@ find_beginning() {
     [ "$begun" -ge "$now" ] || print_duration $((now - begun))
 }
 
-# --- by whom ------------------------------------------------------------------
-
-# list_usage: the time, in s, the CPU time of all tasks, in 1/100 s, and that of each cgroup, in us, one a line behind its file
-list_usage() {
-    head -qn 1 /proc/uptime /proc/stat
-    find "$mount" -mindepth 2 -name cpu.stat -exec grep -H "^usage_usec " {} + 2>/dev/null
-}
-
-# find_user: sets user to the path of the cgroup, of those without others below, that uses the most CPU time within a
-# second, used to that, in CPUs, and part to "most" if it is more than all other tasks use together, "little" if it is less
-# than a tenth of what all use, or than half of what tasks in no cgroup do, or "some"; and elsewhere to what the latter
-# use, if that is more than the group does and not little, else 0. A container sees its own groups only, so to it those of
-# others are tasks in no cgroup: unseen is " seen here" then, else "". Fails if it isn't known.
-user="" part=""
-find_user() {
-    [ -z "$part" ] || return 0
-    find_mount || return 1
-    unseen=""
-    [ ! -e "$mount/cgroup.events" ] || unseen=" seen here"      # it isn't the root cgroup
-    found=$(
-        {
-            list_usage
-            sleep 1
-            list_usage
-        } | awk -v mount="$mount/" '
-            /^[0-9]/ { elapsed = $1 - begin; begin = $1 }
-            /^cpu / {
-                ticks = $2 + $3 + $4
-                all = (ticks - ticks_before) * 10000
-                ticks_before = ticks
-            }
-            sub(/\/cpu\.stat:usage_usec /, " ") {
-                usage = $NF
-                sub(/ [0-9]+$/, "")
-                group = substr($0, length(mount) + 1)
-                if (group in before && usage - before[group] > 0)
-                    used[group] = usage - before[group]
-                before[group] = usage
-                while (sub(/\/[^\/]*$/, "", $0) && length($0) > length(mount))
-                    has_groups[substr($0, length(mount) + 1)]
-            }
-            END {
-                for (group in used) {
-                    if (group !~ /\//)
-                        in_groups += used[group]
-                    if (!(group in has_groups) && used[group] > most) {
-                        most = used[group]
-                        user = group
-                    }
-                }
-                if (all < in_groups)        # ticks are less exact
-                    all = in_groups
-                elsewhere = all - in_groups
-                part = most > all - most ? "most" : 10 * most < all || 2 * most < elsewhere ? "little" : "some"
-                if (elsewhere <= most || 10 * elsewhere < all)
-                    elsewhere = 0
-                if (all > 0 && elapsed > 0)
-                    printf "%.2f %.2f %s %s", most / 1e6 / elapsed, elsewhere / 1e6 / elapsed, part, user
-            }'
-    )
-    [ -n "$found" ] || return 1
-    used=${found%% *} found=${found#* }
-    elsewhere=${found%% *} found=${found#* }
-    part=${found%% *} user=${found#* }
-}
-
-# is_waiting_for_cpu PATH: whether an alarm of that group by CPU time lasts, other than ours
-is_waiting_for_cpu() {
-    list_waiting_groups | while IFS= read -r each; do
-        ! lasts "$each" || sed -n '4,$s/^place //p' -- "$each"
-    done | grep -qxF -e "$1"
-}
-
-# describe_user: appends to more who uses the most CPU time, where tasks wait for that and the notification doesn't have
-# who took it, or only that it was none of the selected groups; but none that has to wait for it, too.
-describe_user() {
-    detail Taker1
-    case $plugin:$resource:$severity:$value in
-        psi:cpu:OKAY:*) return 0 ;;
-        psi:cpu:*: | psi:cpu:*:"other tasks "*) find_user || return 0 ;;
-        *) return 0 ;;
-    esac
-    cpus=$(getconf _NPROCESSORS_ONLN 2>/dev/null)
-    cpus="${cpus:+of $cpus }CPUs"
-    shorten "$user"
-    next=$short
-    if [ "$part" = little ]; then
-        next=""
-    elif [ "$user" = "$place" ]; then
-        next=itself
-    elif is_waiting_for_cpu "$user"; then
-        next=""
-    fi
-    if [ "$elsewhere" != 0.00 ]; then
-        print_number "$elsewhere"
-        more="$more${newline}the most CPU time is used by tasks in no cgroup$unseen: $number $cpus${next:+; then by $next: $used}"
-    elif [ "$next" = itself ]; then
-        more="$more${newline}of all cgroups it uses the most CPU time itself: $used $cpus"
-    elif [ -n "$next" ]; then
-        more="$more${newline}the most CPU time is used by $next: $used $cpus"
-    fi
-}
-
 # --- in words -----------------------------------------------------------------
 
 # has_none: whether nothing is left of a room, or of the time to trouble, by a threshold.
@@ -603,6 +503,28 @@ describe_trigger_limit() {
     more="; the limit is $limit within any $within"
 }
 
+# find_main_taker: sets own to ", mostly for ...", where psi found who had the CPU for most of the time, and no other
+# cause first: the takers are those of a moment later.
+find_main_taker() {
+    own=""
+    detail Cause
+    cause=$value
+    detail TakersWait
+    waited=$value
+    detail Taker1
+    case $value:$cause in
+        "itself "*: | "itself "*:itself*) own=", mostly for its own tasks" ;;
+        "itself "* | "other tasks "* | "its limit "* | "limits "* | "waking up "* | "unattributed "*) ;;
+        ?*: | ?*:neighbours*)
+            ! takes_from_victims || return 0
+            amount=${value#"${value%" "*" "*}"}
+            awk -v amount="${amount% ms}" -v waited="$waited" 'BEGIN { exit !(amount >= 500 * waited && waited > 0) }' || return 0
+            shorten "${value%"$amount"}"
+            own=", mostly for $short"
+            ;;
+    esac
+}
+
 # describe_trigger: sets summary and share, of a trigger of psi. What was measured may have begun long before what the
 # trigger is about, and be a lower share: then it is that of the limit, at least.
 describe_trigger() {
@@ -614,13 +536,7 @@ describe_trigger() {
         summary="$summary${duration:+, after $duration}"
         return 0
     fi
-    own=""
-    detail Cause
-    cause=$value
-    detail Taker1
-    case $value:$cause in      # the takers are those of a moment later
-        "itself "*: | "itself "*:itself*) own=", mostly for its own tasks" ;;
-    esac
+    find_main_taker
     summary="$who waits for $what$own"
     describe_trigger_limit
     detail MeasuredStall
@@ -686,6 +602,9 @@ describe_findings() {
 describe() {
     more="" look="" share=""
     find_place
+    case $plugin:$resource:$severity in
+        psi:cpu:WARNING | psi:cpu:FAILURE) find_user ;;
+    esac
     find_beginning
     if is_by_threshold && describe_threshold || describe_unwatched; then
         message=""
@@ -910,8 +829,12 @@ list_inner() {
 # thresholds. What <Alert> of headroom announces covers what the values of its plugin do; where
 # nothing is left of these, so do triggers and thresholds of any resource that they are of, and each the other. Those
 # of a group cover those of thresholds of the groups above it, and that there is no room left in these; and those of any
-# group by CPU time the machine's, and that of a group that has no room as it is what takes that.
+# group by CPU time the machine's, and that of a group that has no room as it is what takes that; and those of the group
+# from which another one takes the CPU the alarms of that one by CPU time.
 list_covering() {
+    case $kind:$resource:$victims in
+        trigger:cpu:?* | threshold:cpu:?*) printf '%s\n' "$victims" | while IFS= read -r victim; do list_waiting "$victim"; done ;;
+    esac
     case $kind:$instance:$resource in
         threshold:system:cpu | none:system:cpu | none:system:room) list_waiting_groups ;;
         none:*:cpu | none:*:room)
@@ -1025,13 +948,31 @@ remember_unmailed() {
     remember_alarm
 }
 
+# begins_to_wait: whether an alarm of a group that waits for a CPU begins.
+begins_to_wait() {
+    case $kind:$resource:$severity:$known:$instance in
+        *:OKAY:OKAY:* | *:system) return 1 ;;
+        threshold:cpu:*:OKAY:* | trigger:cpu:*:OKAY:*) return 0 ;;
+    esac
+    return 1
+}
+
 # takes_most: whether a group begins to wait for a CPU that uses more CPU time than all others together: whoever takes the
-# CPU from others waits for it when they have it. The kernel's averages don't tell who does: a victim with two threads on
-# two CPUs that has each for half of the time waits for 75 % and as a whole for 25 %, as a batch job does.
-takes_most() {
-    [ "$kind:$resource:$severity:$known" = threshold:cpu:WARNING:OKAY ] && find_user && [ "$part" = most ] || return 1
-    find_place
-    [ "$user" = "$place" ]
+# CPU from others waits for it when they have it. The kernel's averages alone don't tell who does: a victim with two
+# threads on two CPUs that has each for half of the time waits for 75 % and as a whole for 25 %, as a batch job does.
+takes_most() { [ "$kind:$severity" = threshold:WARNING ] && begins_to_wait && find_place && find_user && [ "$mostly" = yes ]; }
+
+# has_victim: whether a group begins to wait for a CPU that it takes from another one. When a trigger notifies, the
+# kernel's averages, of which it has new ones every two seconds, may be of before the stall.
+looked_again=""
+has_victim() {
+    begins_to_wait && find_place && find_user || return 1
+    if [ "$kind:$user:$victims$looked_again" = "trigger:$place:" ]; then
+        looked_again=yes
+        sleep 3
+        find_user again
+    fi
+    takes_from_victims
 }
 
 # await_values: until two more values of each series have come, and three for one that doesn't say by what there is no room;
@@ -1045,12 +986,13 @@ await_values() {
     flock 9
 }
 
-# says_less: whether an alarm begins of which others may say more: of a value of room, or of the machine's CPUs.
+# says_less: whether an alarm begins of which others may say more: of a value of room, or of the machine's CPUs; or of a
+# group that takes a CPU, of which the one that it takes that from.
 says_less() {
     case $known:$kind:$instance:$resource in
         OKAY:value:*:?* | OKAY:none:*:?* | OKAY:threshold:system:cpu) return 0 ;;
     esac
-    return 1
+    has_victim
 }
 
 # is_left_alone: waits for alarms that say more, in whatever order they come. Fails if there is one, or if ours has ended
@@ -1145,7 +1087,7 @@ is_to_be_mailed() {
             return
         fi
         ! is_late || return 1
-        if is_covered || is_still_silent || takes_most; then
+        if is_covered || is_still_silent || takes_most || { has_victim && is_covered; }; then
             remember_covered
             return 1
         fi
@@ -1162,7 +1104,7 @@ is_to_be_mailed() {
         return 0
     fi
     ! is_late || return 1
-    if is_covered; then
+    if is_covered || { has_victim && is_covered; }; then
         remember_covered
         return 1
     fi
@@ -1171,7 +1113,7 @@ is_to_be_mailed() {
         return 1
     fi
     [ -z "$unwatched" ] || end_others
-    return 0
+    ! says_less || is_left_alone
 }
 
 # list_series: of what is mailed, one a line: the end of a burst is that of several.
@@ -1584,7 +1526,7 @@ find_kind
 detail NoLongerWatched
 unwatched=$value
 
-record="" note="" now=${time%.*} trusting=true burst="" single="" end="" ended="" notified="" status=0
+record="" note="" place="" now=${time%.*} trusting=true burst="" single="" end="" ended="" notified="" status=0
 is_due_now=false
 ! is_to_be_mailed || ! is_mailed_now "$@" || is_due_now=true
 mail_lists
