@@ -1254,6 +1254,21 @@ find_burst() {
     printf '%s\n' "$time $worst $burst" >"$turns.burst.new" && mv -f "$turns.burst.new" "$turns.burst" || turn=now
 }
 
+# await_others: while collectd runs, which ends none of the programs that handle a notification, and until SIGTERM.
+await_others() {
+    trap : TERM
+    for limited in "timeout $together tail --pid=$PPID -f /dev/null" "sleep $together"; do
+        # shellcheck disable=SC2086 # its words
+        $limited 6>&- >/dev/null 2>&1 &     # collectd closes the standard output
+        wait $!
+        case $? in
+            1 | 12[567]) ;;     # there is no such option, or no such program
+            *) break ;;
+        esac
+    done
+    kill $! 2>/dev/null
+}
+
 # keep_later ADDRESS...: the mail, for the list, which is mailed some seconds later. Fails if it can't be kept.
 keep_later() {
     describe
@@ -1271,11 +1286,7 @@ keep_later() {
     command exec 6>"$turns.waits" && flock -n 6 || waits=false
     end_turn
     exec 9>&-
-    if $waits; then
-        trap : TERM         # then it is mailed at once
-        sleep "$together" 6>&- &
-        wait $! || kill $! 2>/dev/null
-    fi
+    ! $waits || await_others
     exec 6>&-
 }
 
