@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf/bpf_state.h - struct hr_perf_bpf, shared by perf/bpf_counting.c (beginning, reading),
+ * perf/bpf_events.c (the events of each CPU) and perf/bpf_targets.c (which group has which slot).
+ */
+#ifndef HEADROOM_COLLECTORS_PERF_BPF_STATE_H
+#define HEADROOM_COLLECTORS_PERF_BPF_STATE_H
+
+#include "perf/bpf_counting.h"
+#include "perf/target.h"
+
+struct hr_perf_bpf_slot {
+    bool used;
+    bool ended;                    /* it is used until no CPU adds to it any more */
+    struct hr_perf_target *target; /* for which it counts; NULL: none */
+};
+
+/* Of a CPU, indexed like struct hr_perf_cpus. */
+struct hr_perf_bpf_cpu {
+    bool open;
+    bool was_open;     /* before the last read */
+    unsigned epoch;    /* when its events were opened, or failed to open */
+    int failed;        /* why they aren't open; 0 */
+    uint64_t tried_ns; /* 0: never */
+};
+
+struct hr_perf_bpf {
+    const struct hr_perf_bpf_calls *calls;
+    void *object;
+    int status;
+    bool read_failed;       /* the last one */
+    const char *unreadable; /* an event that BPF programs can't read; NULL: none */
+    unsigned generation;    /* of the probe, when the events were opened */
+    size_t event_count;
+    size_t possible; /* CPUs that are possible */
+    size_t *places;  /* of each CPU's number: its place among the possible ones */
+    struct count_cpu *cpu_states;
+    struct hr_perf_bpf_cpu *cpus;
+    size_t cpu_count, cpu_capacity;
+    struct hr_perf_bpf_slot *slots;
+    size_t slot_max, slot_count;      /* numbers of slots that were ever used are below */
+    struct count_value *now, *before; /* of each slot, possible CPU and event */
+    bool *changed;                    /* of each slot, at the last read */
+    struct hr_perf_target *machine;   /* the newest of those; NULL: none */
+};
+
+/** Opens the events of CPUs that came online, and those that failed when that is due. @return 0, or
+ * why they aren't open on one of them. */
+int hr_perf_bpf_open_missing_cpus(struct hr_perf *perf);
+
+/** Makes each CPU whose task goes on count what it has done so far; those that idle are left alone.
+ */
+int hr_perf_bpf_flush_cpus(struct hr_perf *perf);
+
+/** Of a slot and a possible CPU, the value of each event. */
+static inline struct count_value *hr_perf_bpf_values(const struct hr_perf_bpf *bpf,
+                                                     struct count_value *values, size_t slot,
+                                                     size_t place)
+{
+    return &values[(slot * bpf->possible + place) * bpf->event_count];
+}
+
+/** Adds to its target and those above what a slot has counted since that was called last. */
+int hr_perf_bpf_add_slot(struct hr_perf *perf, size_t slot);
+
+#endif
