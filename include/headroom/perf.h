@@ -25,6 +25,9 @@
  * when it wakes up. What a task did since its last switch is counted for the group that it is in at
  * the end: one that is moved meanwhile is counted for the new group from then on.
  *
+ * Where a BPF program can't read an event of a group, that group is counted by descriptors, beside
+ * others that are counted by BPF: see hr_perf_exception().
+ *
  * Sources: perf_event_open(2), kernel/events/core.c (perf_event_read_group, perf_cgroup_connect,
  * perf_event_read_local), kernel/trace/bpf_trace.c (bpf_perf_event_read_value, __bpf_trace_run),
  * Documentation/admin-guide/perf-security.rst.
@@ -103,7 +106,8 @@ struct hr_perf_files {
     size_t wanted; /**< needed by all targets that were read, including those that don't fit */
     size_t limit;  /**< maximum of `open` */
     enum hr_perf_limit limited_by;
-    /** Needed by the machine, and by each cgroup, on the CPUs that are online; 0: not known yet. */
+    /** Needed by the machine, and by each cgroup, on the CPUs that are online; 0: not known yet. Of
+     * groups of events that BPF counts none. */
     size_t of_system, of_group;
 };
 
@@ -136,18 +140,19 @@ int hr_perf_open(const struct hr_root *root, const struct hr_perf_options *optio
                  struct hr_perf **perf);
 
 /**
- * Prepares counting by BPF, and opens the events. Of the options, max_files isn't used.
+ * Prepares counting by BPF, and opens the events.
  *
  * @param reason  receives the cause of a failure, and the remedy; NULL is allowed.
  * @return 0; -ENOPKG: built without; -EXDEV: perf_event isn't in cgroup2; -E2BIG: too many events;
  *         -EPERM, -EACCES: it takes CAP_BPF and CAP_PERFMON; -EOPNOTSUPP: the kernel can't, or not
- *         with one of the events; or another negative errno.
+ *         with an event of each group; or another negative errno.
  */
 int hr_perf_open_bpf(const struct hr_root *root, const struct hr_perf_options *options,
                      struct hr_perf **perf, struct hr_reason *reason);
 
 /**
- * Goes on counting by BPF what is counted by descriptors, which are closed. Totals go on where they
+ * Goes on counting by BPF what is counted by descriptors, which are closed, but for those that BPF
+ * programs can't read. Totals go on where they
  * are: nothing is missed, and what runs meanwhile is counted twice for less than a millisecond on
  * each CPU. Call it after reading the targets: `delta` and the times of the next reading begin with
  * this.
@@ -160,12 +165,26 @@ int hr_perf_change_to_bpf(struct hr_perf *perf, struct hr_reason *reason);
 
 /**
  * Calculates the memory that the counts of BPF programs take in the kernel: of each event, possible
- * CPU and slot of a cgroup, of which there are one and a quarter times max_targets.
+ * CPU and slot of a cgroup, of which there are one and a quarter times max_targets; none of groups
+ * with events of the whole machine.
  *
  * @return 0, or the negative errno of reading /sys/devices/system/cpu/possible.
  */
 int hr_perf_bpf_memory(const struct hr_root *root, const struct hr_perf_options *options,
                        size_t *bytes);
+
+/**
+ * Which groups of events are counted by descriptors though others are counted by BPF: those with an
+ * event of the whole machine, and those with one that BPF programs can't read. That may change at
+ * hr_perf_read(), when a CPU comes online or an event is permitted, but never back.
+ *
+ * @return such an event of the group; NULL: there is none, or all are counted by descriptors.
+ */
+const struct hr_perf_event *hr_perf_exception(const struct hr_perf *perf, size_t group);
+
+/** @return how many descriptors a group of events takes on the CPUs that are online, of the machine
+ * or of each cgroup, unless it is counted by BPF; 0 if that isn't known yet. */
+size_t hr_perf_group_file_count(const struct hr_perf *perf, enum hr_perf_scope scope, size_t group);
 
 /** Frees the object; all its targets must have been closed. NULL is allowed. */
 void hr_perf_close(struct hr_perf *perf);
@@ -260,6 +279,8 @@ void hr_perf_target_close(struct hr_perf_target *target);
  *                  (cgroup.subtree_control);
  *         -ENODATA no event can be counted, see hr_perf_status();
  *         -ENOSPC  by BPF: there are more than max_targets;
+ *         Where some groups of events are counted by BPF, these may be counted nevertheless, as
+ *         hr_perf_target_value() says, unless it is BPF's;
  *         -ENOMEM, or another negative errno of perf_event_open(2), or by BPF of bpf(2).
  */
 int hr_perf_target_read(struct hr_perf_target *target);

@@ -45,7 +45,8 @@ struct hr_perf_choice {
  * is known. Events that can't be counted take nothing. Nothing is left open, and what
  * hr_perf_status() says isn't changed.
  *
- * @param perf  of hr_perf_open(), by descriptors; hr_perf_read() has succeeded.
+ * @param perf  hr_perf_read() has succeeded. If some events are counted by BPF, that of the others
+ *              is found.
  */
 struct hr_perf_need hr_perf_find_need(struct hr_perf *perf, const struct hr_perf_demand *demand);
 

@@ -151,6 +151,14 @@ static int libbpf_set_event(void *object, size_t event, unsigned cpu, int fd)
     return bpf_map_update_elem(own->map_fds[EVENTS], &key, &fd, BPF_ANY) < 0 ? -errno : 0;
 }
 
+static void libbpf_unset_event(void *object, size_t event, unsigned cpu)
+{
+    const struct object *own = object;
+    const __u32 key = (__u32)event * own->cpu_limit + cpu;
+
+    bpf_map_delete_elem(own->map_fds[EVENTS], &key);
+}
+
 static int update_current(const struct object *object)
 {
     return bpf_map_update_elem(object->map_fds[CURRENT], &zero, &object->current, BPF_ANY) < 0
@@ -245,6 +253,7 @@ const struct hr_perf_bpf_calls hr_perf_kernel_bpf_calls = {
     .unload = libbpf_unload,
     .attach = libbpf_attach,
     .set_event = libbpf_set_event,
+    .unset_event = libbpf_unset_event,
     .select = libbpf_select,
     .deselect = libbpf_deselect,
     .read_cpus = libbpf_read_cpus,

@@ -24,6 +24,8 @@ struct hr_perf_bpf_calls {
     /** Counts an event on a CPU from now on, in place of another; the programs keep it open.
      * @return -EOPNOTSUPP if BPF programs can't read it. */
     int (*set_event)(void *object, size_t event, unsigned cpu, int fd);
+    /** Counts it no more, and closes it; nothing if it isn't set. */
+    void (*unset_event)(void *object, size_t event, unsigned cpu);
     /** Counts a group, by its id, in a slot; or for the selected group above. */
     int (*select)(void *object, uint64_t id, __u32 slot);
     int (*deselect)(void *object, uint64_t id);

@@ -18,6 +18,31 @@
 
 /* --- Opening -------------------------------------------------------------- */
 
+/* A counter of the whole machine may be a device's, whose driver may wake up tasks: that must not
+ * be done where the scheduler holds the run queue, as at each switch. @return NULL: there is none.
+ */
+static const struct hr_perf_event *find_whole_machine(const struct hr_perf_event_group *group)
+{
+    for (size_t e = 0; e < group->count; e++)
+        if (group->events[e]->whole_machine)
+            return group->events[e];
+    return NULL;
+}
+
+static int choose_groups(struct hr_perf *perf, struct hr_perf_bpf *bpf)
+{
+    bpf->columns = calloc(perf->group_count, sizeof(*bpf->columns));
+    bpf->unreadable = calloc(perf->group_count, sizeof(*bpf->unreadable));
+    if (bpf->columns == NULL || bpf->unreadable == NULL)
+        return -ENOMEM;
+    for (size_t g = 0; g < perf->group_count; g++) {
+        perf->exceptions[g] = find_whole_machine(&perf->groups[g]);
+        bpf->columns[g] = bpf->event_count;
+        bpf->event_count += perf->exceptions[g] == NULL ? perf->groups[g].count : 0;
+    }
+    return 0;
+}
+
 static int read_possible_cpus(const struct hr_root *root, struct hr_cpu_set *possible)
 {
     char text[4096];
@@ -82,7 +107,8 @@ int hr_perf_bpf_memory(const struct hr_root *root, const struct hr_perf_options 
     if (status < 0)
         return status;
     for (size_t i = 0; i < options->group_count; i++)
-        events += options->groups[i].count;
+        if (find_whole_machine(&options->groups[i]) == NULL)
+            events += options->groups[i].count;
     *bytes = size * events * hr_cpu_set_count(&possible);
     return 0;
 }
@@ -92,12 +118,11 @@ static int load_programs(struct hr_perf *perf, size_t cpu_limit)
     struct hr_perf_bpf *bpf = perf->bpf;
 
     bpf->calls = perf->bpf_calls;
-    bpf->event_count = perf->event_count;
     bpf->slot_max = count_slots(perf->max_targets);
     int status = allocate(bpf);
     if (status < 0)
         return status;
-    const struct count_settings settings = {.event_count = (__u32)perf->event_count,
+    const struct count_settings settings = {.event_count = (__u32)bpf->event_count,
                                             .cpu_limit = (__u32)cpu_limit,
                                             .slot_count = (__u32)bpf->slot_max};
     return bpf->calls->load(&settings, bpf->slot_max, bpf->possible, &bpf->object);
@@ -110,12 +135,15 @@ void hr_perf_bpf_close(struct hr_perf *perf)
     if (bpf == NULL)
         return;
     perf->bpf = NULL;
+    memset(perf->exceptions, 0, perf->group_count * sizeof(*perf->exceptions));
     for (struct hr_perf_target *target = perf->targets; target != NULL; target = target->next) {
         target->parent = NULL;
         target->slot = 0;
     }
     if (bpf->object != NULL)
         bpf->calls->unload(bpf->object);
+    free(bpf->columns);
+    free(bpf->unreadable);
     free(bpf->places);
     free(bpf->cpu_states);
     free(bpf->cpus);
@@ -128,18 +156,30 @@ void hr_perf_bpf_close(struct hr_perf *perf)
 
 /* --- Reading -------------------------------------------------------------- */
 
+static void add_group(struct count_value *sums, const struct count_value *now,
+                      const struct count_value *before, size_t count)
+{
+    for (size_t e = 0; e < count; e++) {
+        sums[e].count += now[e].count - before[e].count;
+        sums[e].enabled_ns += now[e].enabled_ns - before[e].enabled_ns;
+        sums[e].running_ns += now[e].running_ns - before[e].running_ns;
+    }
+}
+
 static int add_values(struct hr_perf_target *target, size_t index, const struct count_value *now,
                       const struct count_value *before)
 {
+    const struct hr_perf *perf = target->perf;
     struct hr_perf_cpu_counters *cpu = hr_perf_target_counters(target, index);
 
     if (cpu == NULL)
         return -ENOMEM;
     target->grown = true;
-    for (size_t e = 0; e < target->perf->event_count; e++) {
-        cpu->sums[e].count += now[e].count - before[e].count;
-        cpu->sums[e].enabled_ns += now[e].enabled_ns - before[e].enabled_ns;
-        cpu->sums[e].running_ns += now[e].running_ns - before[e].running_ns;
+    for (size_t g = 0; g < perf->group_count; g++) {
+        const size_t column = perf->bpf->columns[g];
+        if (hr_perf_is_by_bpf(perf, g))
+            add_group(&cpu->sums[perf->first_event[g]], &now[column], &before[column],
+                      perf->groups[g].count);
     }
     return 0;
 }
@@ -204,6 +244,30 @@ static int read_slots(struct hr_perf *perf)
     return status;
 }
 
+static bool has_new_exceptions(const struct hr_perf *perf)
+{
+    for (size_t g = 0; g < perf->group_count; g++)
+        if (hr_perf_is_by_bpf(perf, g) && perf->bpf->unreadable[g] != NULL)
+            return true;
+    return false;
+}
+
+/* The targets open their descriptors when they are read. */
+static void leave_to_descriptors(struct hr_perf *perf)
+{
+    if (!has_new_exceptions(perf))
+        return;
+    for (struct hr_perf_target *target = perf->targets; target != NULL; target = target->next)
+        for (size_t g = 0; g < perf->group_count; g++)
+            if (hr_perf_is_by_bpf(perf, g) && perf->bpf->unreadable[g] != NULL)
+                hr_perf_target_take_last(target, g);
+    hr_perf_bpf_except_unreadable(perf);
+    for (int scope = 0; scope < HR_PERF_SCOPE_COUNT; scope++)
+        perf->probes[scope].generation++;
+    perf->bpf->generation = perf->probes[HR_PERF_SYSTEM].generation;
+    perf->probes[HR_PERF_CGROUP].done = false; /* it was that of the machine */
+}
+
 void hr_perf_bpf_read(struct hr_perf *perf)
 {
     int status = hr_perf_bpf_open_missing_cpus(perf);
@@ -215,6 +279,7 @@ void hr_perf_bpf_read(struct hr_perf *perf)
 
     if (flushed == 0)
         flushed = read_slots(perf);
+    leave_to_descriptors(perf);
     perf->bpf->read_failed = flushed < 0;
     perf->bpf->status = status < 0 ? status : flushed;
 }
@@ -225,18 +290,6 @@ int hr_perf_bpf_status(const struct hr_perf *perf)
 }
 
 /* --- Beginning ------------------------------------------------------------ */
-
-/* A counter of the whole machine may be a device's, whose driver may wake up tasks: that must not
- * be done where the scheduler holds the run queue, as at each switch. @return NULL: there is none.
- */
-static const struct hr_perf_event *find_whole_machine(const struct hr_perf *perf)
-{
-    for (size_t g = 0; g < perf->group_count; g++)
-        for (size_t e = 0; e < perf->groups[g].count; e++)
-            if (perf->groups[g].events[e]->whole_machine)
-                return perf->groups[g].events[e];
-    return NULL;
-}
 
 /* Groups are selected before the events are open: then nothing is missed of them. */
 static int add_targets(struct hr_perf *perf)
@@ -268,25 +321,43 @@ static int begin(struct hr_perf *perf)
         status = bpf->calls->attach(bpf->object);
     if (status == 0)
         status = hr_perf_bpf_open_missing_cpus(perf);
+    hr_perf_bpf_except_unreadable(perf);
     return status == 0 ? try_reading(bpf) : status;
+}
+
+/* @return whether some group is left. */
+static bool is_any_by_bpf(const struct hr_perf *perf)
+{
+    for (size_t g = 0; g < perf->group_count; g++)
+        if (hr_perf_is_by_bpf(perf, g))
+            return true;
+    return false;
+}
+
+static int explain_exceptions(const struct hr_perf *perf, struct hr_reason *reason)
+{
+    return hr_reason_set(reason, -EOPNOTSUPP,
+                         "each line has an event that BPF programs can't read, such as \"%s\"%s",
+                         perf->exceptions[0]->text,
+                         perf->exceptions[0]->whole_machine ? ", which counts for the whole machine"
+                                                            : "");
 }
 
 int hr_perf_bpf_open(struct hr_perf *perf, struct hr_reason *reason)
 {
-    const struct hr_perf_event *whole_machine = find_whole_machine(perf);
-    struct hr_perf_bpf *bpf;
+    struct hr_perf_bpf *bpf = calloc(1, sizeof(*bpf));
     size_t cpu_limit = 0;
 
-    if (whole_machine != NULL)
-        return hr_reason_set(reason, -EOPNOTSUPP,
-                             "\"%s\" counts for the whole machine, which isn't read at each switch "
-                             "between tasks, and all lines are counted in the same way: remove it",
-                             whole_machine->text);
-    bpf = calloc(1, sizeof(*bpf));
-    if (bpf == NULL)
-        return hr_perf_bpf_explain(perf->root, -ENOMEM, reason);
     perf->bpf = bpf;
-    int status = place_cpus(perf, bpf, &cpu_limit);
+    int status = bpf != NULL ? choose_groups(perf, bpf) : -ENOMEM;
+    if (status < 0)
+        return hr_perf_bpf_explain(perf->root, status, reason);
+    if (!is_any_by_bpf(perf))
+        return explain_exceptions(perf, reason);
+    if (bpf->event_count > COUNT_EVENTS)
+        return hr_reason_set(reason, -E2BIG, "there are more than %d events: remove some",
+                             COUNT_EVENTS);
+    status = place_cpus(perf, bpf, &cpu_limit);
     if (status < 0)
         return hr_reason_set(reason, status,
                              "can't read which CPUs are possible "
@@ -295,10 +366,7 @@ int hr_perf_bpf_open(struct hr_perf *perf, struct hr_reason *reason)
     status = load_programs(perf, cpu_limit);
     if (status == 0)
         status = begin(perf);
-    if (bpf->unreadable != NULL)
-        return hr_reason_set(
-            reason, status,
-            "BPF programs can't read \"%s\", and all lines are counted in the same way: remove it",
-            bpf->unreadable);
-    return status == 0 ? 0 : hr_perf_bpf_explain(perf->root, status, reason);
+    if (status < 0)
+        return hr_perf_bpf_explain(perf->root, status, reason);
+    return is_any_by_bpf(perf) ? 0 : explain_exceptions(perf, reason);
 }

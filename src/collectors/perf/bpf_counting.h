@@ -8,6 +8,10 @@
  *
  * A slot is used again only when no CPU adds to it any more: when each CPU has been flushed since,
  * or was idle, which is in no slot of a group.
+ *
+ * Groups of events that BPF programs can't read are exceptions: descriptors count them for the same
+ * targets, as perf/opening.h does where there is no BPF. Which are, is known when it begins; later,
+ * where a CPU comes, or events that could not be opened before.
  */
 #ifndef HEADROOM_COLLECTORS_PERF_BPF_COUNTING_H
 #define HEADROOM_COLLECTORS_PERF_BPF_COUNTING_H
@@ -19,8 +23,9 @@ struct hr_perf_bpf;
 struct hr_reason;
 
 /** Loads the programs, opens the events and begins to count for all targets, whose descriptors, if
- * there are any, are read a last time when that begins on their CPU. @param perf  its CPUs are
- * known; receives the object as `bpf`, also on failure: then the descriptors are as they were. */
+ * there are any, are read a last time when that begins on their CPU, but for those of exceptions.
+ * @param perf  its CPUs are known; receives the object as `bpf`, also on failure: then the
+ * descriptors are as they were. */
 int hr_perf_bpf_open(struct hr_perf *perf, struct hr_reason *reason);
 
 /** Frees `bpf`, which may be NULL, and makes it NULL. */
@@ -31,9 +36,6 @@ void hr_perf_bpf_read(struct hr_perf *perf);
 
 /** @return 0, or why the last hr_perf_bpf_read() failed. */
 int hr_perf_bpf_status(const struct hr_perf *perf);
-
-/** Whether events are open on a CPU. */
-bool hr_perf_bpf_is_open(const struct hr_perf *perf, size_t index);
 
 /** Whether events are open on a CPU, or were until the last hr_perf_bpf_read(). */
 bool hr_perf_bpf_was_open(const struct hr_perf *perf, size_t index);

@@ -17,14 +17,19 @@ static int pass_events_to_program(struct hr_perf *perf, const struct hr_perf_ope
     for (size_t e = 0; e < opened->size; e++) {
         if ((opened->events >> e & 1) == 0)
             continue;
-        int status = bpf->calls->set_event(bpf->object, perf->first_event[group] + e, cpu,
-                                           opened->fds[number++]);
+        int status =
+            bpf->calls->set_event(bpf->object, bpf->columns[group] + e, cpu, opened->fds[number++]);
         if (status == -EOPNOTSUPP)
-            bpf->unreadable = perf->groups[group].events[e]->text;
+            bpf->unreadable[group] = perf->groups[group].events[e];
         if (status < 0)
-            return status;
+            return status == -EOPNOTSUPP ? 0 : status;
     }
     return 0;
+}
+
+static bool is_open_here(const struct hr_perf *perf, size_t group)
+{
+    return hr_perf_is_by_bpf(perf, group) && perf->bpf->unreadable[group] == NULL;
 }
 
 static int open_group_on(struct hr_perf *perf, size_t group, unsigned cpu)
@@ -72,7 +77,8 @@ static int open_cpu(struct hr_perf *perf, size_t index)
     int status = 0;
 
     for (size_t g = 0; g < perf->group_count && status == 0; g++)
-        status = open_group_on(perf, g, about->number);
+        if (is_open_here(perf, g))
+            status = open_group_on(perf, g, about->number);
     /* Also if it idles: the program learns that the events are new while they have hardly counted.
      */
     if (status == 0)
@@ -114,9 +120,53 @@ static bool is_opening_due(const struct hr_perf *perf, size_t index)
            hr_clock_ns() - cpu->tried_ns >= perf->retry_ns;
 }
 
+/* A PMU's driver may let an event count for another CPU than that on which it was opened. */
+static void find_unreadable(struct hr_perf *perf, __u64 events)
+{
+    struct hr_perf_bpf *bpf = perf->bpf;
+
+    for (size_t g = 0; g < perf->group_count; g++)
+        for (size_t e = 0; is_open_here(perf, g) && e < perf->groups[g].count; e++)
+            if ((events >> (bpf->columns[g] + e) & 1) != 0)
+                bpf->unreadable[g] = perf->groups[g].events[e];
+}
+
+static int find_all_unreadable(struct hr_perf *perf)
+{
+    struct hr_perf_bpf *bpf = perf->bpf;
+    int status = bpf->calls->read_cpus(bpf->object, bpf->cpu_states);
+
+    for (size_t i = 0; i < bpf->cpu_count && status == 0; i++)
+        if (bpf->cpus[i].open)
+            find_unreadable(perf,
+                            bpf->cpu_states[bpf->places[perf->cpus.list[i].number]].unreadable);
+    return status;
+}
+
+static void unset_group(const struct hr_perf *perf, size_t group)
+{
+    const struct hr_perf_bpf *bpf = perf->bpf;
+
+    for (size_t i = 0; i < perf->cpus.count; i++)
+        for (size_t e = 0; e < perf->groups[group].count; e++)
+            bpf->calls->unset_event(bpf->object, bpf->columns[group] + e,
+                                    perf->cpus.list[i].number);
+}
+
+void hr_perf_bpf_except_unreadable(struct hr_perf *perf)
+{
+    for (size_t g = 0; g < perf->group_count; g++) {
+        if (perf->exceptions[g] != NULL || perf->bpf->unreadable[g] == NULL)
+            continue;
+        unset_group(perf, g);
+        perf->exceptions[g] = perf->bpf->unreadable[g];
+    }
+}
+
 int hr_perf_bpf_open_missing_cpus(struct hr_perf *perf)
 {
     struct hr_perf_bpf *bpf = perf->bpf;
+    bool opened = false;
     int status = HR_ARRAY_RESERVE(bpf->cpus, bpf->cpu_capacity, perf->cpus.count);
 
     while (status == 0 && bpf->cpu_count < perf->cpus.count)
@@ -133,15 +183,11 @@ int hr_perf_bpf_open_missing_cpus(struct hr_perf *perf)
         if (!about->online || cpu->open)
             continue;
         int failed = is_opening_due(perf, i) ? open_cpu(perf, i) : cpu->failed;
+        opened = opened || cpu->open;
         if (status == 0)
             status = failed;
     }
-    return status;
-}
-
-bool hr_perf_bpf_is_open(const struct hr_perf *perf, size_t index)
-{
-    return index < perf->bpf->cpu_count && perf->bpf->cpus[index].open;
+    return status == 0 && opened ? find_all_unreadable(perf) : status;
 }
 
 bool hr_perf_bpf_was_open(const struct hr_perf *perf, size_t index)

@@ -44,6 +44,8 @@ struct count_current {
 struct count_cpu {
     __u64 idle_task; /* its address; 0: not seen yet */
     __u64 is_idle;
+    __u64
+        unreadable; /* at the last reading: a bit of each event that is there, but can't be read */
 };
 
 #endif

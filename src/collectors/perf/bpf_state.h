@@ -28,10 +28,13 @@ struct hr_perf_bpf {
     const struct hr_perf_bpf_calls *calls;
     void *object;
     int status;
-    bool read_failed;       /* the last one */
-    const char *unreadable; /* an event that BPF programs can't read; NULL: none */
-    unsigned generation;    /* of the probe, when the events were opened */
-    size_t event_count;
+    bool read_failed;    /* the last one */
+    unsigned generation; /* of the probe, when the events were opened */
+    size_t *columns;     /* of each group that isn't an exception when it begins: the number of its
+                            first event here */
+    size_t event_count;  /* of these */
+    /* Of each group: an event of it that was found to be unreadable; NULL: none. */
+    const struct hr_perf_event **unreadable;
     size_t possible; /* CPUs that are possible */
     size_t *places;  /* of each CPU's number: its place among the possible ones */
     struct count_cpu *cpu_states;
@@ -47,6 +50,10 @@ struct hr_perf_bpf {
 /** Opens the events of CPUs that came online, and those that failed when that is due. @return 0, or
  * why they aren't open on one of them. */
 int hr_perf_bpf_open_missing_cpus(struct hr_perf *perf);
+
+/** Makes the groups with events that were found to be unreadable exceptions, whose events are open
+ * here no more. */
+void hr_perf_bpf_except_unreadable(struct hr_perf *perf);
 
 /** Makes each CPU whose task goes on count what it has done so far; those that idle are left alone.
  */

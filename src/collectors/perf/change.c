@@ -29,17 +29,13 @@ static int begin(struct hr_perf *perf, struct hr_reason *reason)
         return hr_reason_set(reason, -EXDEV,
                              "it needs perf_event in cgroup2: mount that, and boot without "
                              "perf_event in version 1");
-    if (perf->event_count > COUNT_EVENTS)
-        return hr_reason_set(reason, -E2BIG, "there are more than %d events: remove some",
-                             COUNT_EVENTS);
     return hr_perf_bpf_open(perf, reason);
 }
 
 static void go_on(struct hr_perf_target *target)
 {
-    hr_perf_target_close_descriptors(target);
+    hr_perf_target_leave_to_bpf(target);
     hr_perf_target_choose_events(target);
-    target->failed = 0;
 }
 
 /* While BPF begins on a CPU, descriptors still count there; they are read right after. So nothing

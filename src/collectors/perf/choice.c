@@ -12,20 +12,21 @@ static bool uses_pmu(const struct hr_perf *perf)
     for (size_t i = 0; i < perf->cpus.count; i++) {
         const struct hr_perf_place place = {.cpu = perf->cpus.list[i].number};
         for (size_t g = 0; g < perf->group_count; g++)
-            if (hr_perf_group_uses_pmu(&place, &perf->groups[g],
+            if (!hr_perf_is_by_bpf(perf, g) &&
+                hr_perf_group_uses_pmu(&place, &perf->groups[g],
                                        perf->probes[HR_PERF_CGROUP].usable[g]))
                 return true;
     }
     return false;
 }
 
-/* What targets have found out is known; the rest is tried on the machine, and forgotten again, as
- * cgroups may find something else. */
+/* What targets, or BPF, have found out is known; the rest is tried on the machine, and forgotten
+ * again, as cgroups may find something else. */
 struct hr_perf_need hr_perf_find_need(struct hr_perf *perf, const struct hr_perf_demand *demand)
 {
     const bool is_known[HR_PERF_SCOPE_COUNT] = {
         [HR_PERF_SYSTEM] = perf->probes[HR_PERF_SYSTEM].done,
-        [HR_PERF_CGROUP] = perf->probes[HR_PERF_CGROUP].done,
+        [HR_PERF_CGROUP] = perf->probes[HR_PERF_CGROUP].done || perf->bpf != NULL,
     };
     struct hr_perf_need need = {.files = 0};
 

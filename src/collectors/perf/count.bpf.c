@@ -19,6 +19,9 @@
 /* A group below this level is counted for the selected one above. */
 #define MAX_LEVEL 48
 
+/* ENOENT, where an event isn't set on a CPU. */
+#define NO_EVENT 2
+
 /* The slot of a cgroup that was seen; one of an older generation is worthless. */
 struct resolved {
     __u32 generation;
@@ -149,26 +152,31 @@ static __always_inline void mark(__u32 slot, __u32 cpu)
         row[slot] = now->reading;
 }
 
-static __always_inline void count(void)
+/* @return a bit of each event that is there, but can't be read. */
+static __always_inline __u64 count(void)
 {
     __u32 key = COUNT_LAST, slot = find_slot(), cpu = bpf_get_smp_processor_id();
     struct count_value *last = bpf_map_lookup_elem(&slots, &key);
     struct count_value *sum = bpf_map_lookup_elem(&slots, &slot);
+    __u64 unreadable = 0;
     bool added = 0;
 
     if (!last || !sum)
-        return;
+        return 0;
     for (__u32 i = 0; i < COUNT_EVENTS && i < settings.event_count; i++) {
         struct count_value now;
-        if (bpf_perf_event_read_value(&events, i * settings.cpu_limit + cpu, (void *)&now,
-                                      sizeof(now)) == 0 &&
-            is_continued(&last[i], &now)) {
+        long status = bpf_perf_event_read_value(&events, i * settings.cpu_limit + cpu, (void *)&now,
+                                                sizeof(now));
+        if (status == 0 && is_continued(&last[i], &now)) {
             add(&sum[i], &last[i], &now);
             added = 1;
         }
+        if (status != 0 && status != -NO_EVENT)
+            unreadable |= 1ULL << i;
     }
     if (added)
         mark(slot, cpu);
+    return unreadable;
 }
 
 static __always_inline int is_idle(void)
@@ -198,9 +206,11 @@ int on_reading(void *context)
     __u32 zero = 0;
     struct count_cpu *cpu = bpf_map_lookup_elem(&cpus, &zero);
 
-    count();
-    if (cpu)
+    __u64 unreadable = count();
+    if (cpu) {
+        cpu->unreadable = unreadable;
         cpu->is_idle = is_idle();
+    }
     return 0;
 }
 

@@ -2,7 +2,7 @@
 /*
  * perf/internal.h - struct hr_perf, shared by perf/perf.c (opening and closing), perf/probe.c
  * (which events can be counted), perf/choice.c (by what), perf/target.c and perf/values.c
- * (counting), perf/opening.c (by descriptors), perf/bpf_counting.c (by BPF) and perf/change.c.
+ * (counting), perf/opening.c (by descriptors), perf/bpf_*.c (by BPF) and perf/change.c.
  */
 #ifndef HEADROOM_COLLECTORS_PERF_INTERNAL_H
 #define HEADROOM_COLLECTORS_PERF_INTERNAL_H
@@ -37,6 +37,9 @@ struct hr_perf {
     size_t group_count;
     size_t *first_event; /**< of each group: index of its first event in arrays of all events */
     size_t event_count;  /**< of all groups */
+    /** By BPF: of each group that is counted by descriptors nevertheless, the event that BPF can't
+     * count; NULL: it is counted by BPF. */
+    const struct hr_perf_event **exceptions;
     struct hr_perf_cpus cpus;
     struct hr_perf_budget budget;
     struct hr_perf_slice slice;
@@ -46,6 +49,12 @@ struct hr_perf {
     const struct hr_perf_bpf_calls *bpf_calls;
     size_t max_targets; /**< the most cgroups by BPF */
 };
+
+/** Whether a group of events is counted by BPF. */
+bool hr_perf_is_by_bpf(const struct hr_perf *perf, size_t group);
+
+/** Whether some groups are counted by BPF, and others aren't. */
+bool hr_perf_has_exceptions(const struct hr_perf *perf);
 
 /** Allocates a probe that is not done yet. @return 0 or -ENOMEM. */
 int hr_perf_probe_init(struct hr_perf_probe *probe, const struct hr_perf *perf);
@@ -65,13 +74,14 @@ int hr_perf_probe_update(struct hr_perf *perf, enum hr_perf_scope scope,
                          const struct hr_cgroup *group, int cgroup);
 
 /** Takes what can be counted for the machine for what can be in cgroups, but for counters of the
- * whole machine. */
+ * whole machine; of groups that are counted by descriptors only as long as it isn't known. */
 void hr_perf_probe_cgroups_by_machine(struct hr_perf *perf);
 
 /** Makes a scope one that was never probed. */
 void hr_perf_probe_forget(struct hr_perf *perf, enum hr_perf_scope scope);
 
-/** @return how many descriptors a target takes on the CPUs that are online; 0 before the probe. */
+/** @return how many descriptors a target takes on the CPUs that are online, for groups that aren't
+ * counted by BPF; 0 before the probe. */
 size_t hr_perf_count_files(const struct hr_perf *perf, enum hr_perf_scope scope);
 
 /** Whether a cgroup was removed, even if its directory is held open. */

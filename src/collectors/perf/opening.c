@@ -23,13 +23,32 @@ static struct hr_perf_place place_on(const struct hr_perf *perf, enum hr_perf_sc
     };
 }
 
-static size_t count_files_on(const struct hr_perf *perf, enum hr_perf_scope scope, unsigned number)
+static size_t count_group_files_on(const struct hr_perf *perf, enum hr_perf_scope scope,
+                                   size_t group, unsigned number)
 {
     const struct hr_perf_place place = place_on(perf, scope, -1, number);
+
+    return hr_perf_group_files(&place, &perf->groups[group], perf->probes[scope].usable[group]);
+}
+
+static size_t count_files_on(const struct hr_perf *perf, enum hr_perf_scope scope, unsigned number)
+{
     size_t count = 0;
 
     for (size_t g = 0; g < perf->group_count; g++)
-        count += hr_perf_group_files(&place, &perf->groups[g], perf->probes[scope].usable[g]);
+        if (!hr_perf_is_by_bpf(perf, g))
+            count += count_group_files_on(perf, scope, g, number);
+    return count;
+}
+
+size_t hr_perf_group_file_count(const struct hr_perf *perf, enum hr_perf_scope scope, size_t group)
+{
+    const struct hr_perf_cpus *cpus = &perf->cpus;
+    size_t count = 0;
+
+    for (size_t i = 0; i < cpus->count; i++)
+        if (cpus->list[i].online)
+            count += count_group_files_on(perf, scope, group, cpus->list[i].number);
     return count;
 }
 
@@ -92,8 +111,9 @@ static int open_all_groups(struct hr_perf_target *target, struct hr_perf_cpu_cou
     int status = 0;
 
     for (size_t g = 0; g < perf->group_count && status == 0; g++)
-        status = hr_perf_group_open(&cpu->open_groups[g], &place, &perf->groups[g],
-                                    perf->probes[target->scope].usable[g]);
+        if (!hr_perf_is_by_bpf(perf, g))
+            status = hr_perf_group_open(&cpu->open_groups[g], &place, &perf->groups[g],
+                                        perf->probes[target->scope].usable[g]);
     for (size_t g = 0; g < perf->group_count; g++)
         perf->slice.file_count += cpu->open_groups[g].count;
     perf->slice.spent_ns += hr_clock_ns() - start_ns;
@@ -106,9 +126,7 @@ static int open_cpu(struct hr_perf_target *target, size_t index, int cgroup)
     struct hr_perf *perf = target->perf;
     const struct hr_perf_cpu *about = &perf->cpus.list[index];
 
-    if (target->cpus[index] == NULL)
-        target->cpus[index] = hr_perf_cpu_counters_new(perf);
-    struct hr_perf_cpu_counters *cpu = target->cpus[index];
+    struct hr_perf_cpu_counters *cpu = hr_perf_target_counters(target, index);
     if (cpu == NULL)
         return -ENOMEM;
     int status = open_all_groups(target, cpu, cgroup, about);
@@ -255,6 +273,28 @@ static int try_to_open(struct hr_perf_target *target)
     target->failed = !hr_perf_is_out_of_files(status) && status != -ENODEV ? status : 0;
     target->failed_ns = hr_clock_ns();
     return status;
+}
+
+static bool takes_files(const struct hr_perf_target *target)
+{
+    const struct hr_perf *perf = target->perf;
+
+    for (size_t g = 0; g < perf->group_count; g++)
+        if (!hr_perf_is_by_bpf(perf, g) && perf->probes[target->scope].usable[g] != 0)
+            return true;
+    return false;
+}
+
+bool hr_perf_opening_is_needless(const struct hr_perf_target *target)
+{
+    const struct hr_perf *perf = target->perf;
+    const struct hr_perf_probe *probe = &perf->probes[target->scope];
+
+    if (!hr_perf_has_exceptions(perf))
+        return true;
+    return probe->done && !takes_files(target) && target->reserved == 0 && !target->waits &&
+           target->slice_status == 0 && (target->failed == 0 || target->failed == -ENODATA) &&
+           target->generation == probe->generation && !hr_perf_probe_is_due(perf, target->scope);
 }
 
 int hr_perf_opening_update(struct hr_perf_target *target)

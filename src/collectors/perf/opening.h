@@ -23,6 +23,9 @@ void hr_perf_opening_continue(struct hr_perf *perf);
  */
 int hr_perf_opening_update(struct hr_perf_target *target);
 
+/** By BPF: whether nothing of a target is to be opened or closed by hr_perf_opening_update(). */
+bool hr_perf_opening_is_needless(const struct hr_perf_target *target);
+
 /** Removes a target from those that wait. */
 void hr_perf_opening_cancel(struct hr_perf_target *target);
 

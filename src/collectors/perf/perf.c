@@ -29,7 +29,8 @@ static int copy_groups(struct hr_perf *perf, const struct hr_perf_options *optio
 {
     perf->groups = calloc(options->group_count, sizeof(*perf->groups));
     perf->first_event = calloc(options->group_count, sizeof(*perf->first_event));
-    if (perf->groups == NULL || perf->first_event == NULL)
+    perf->exceptions = calloc(options->group_count, sizeof(*perf->exceptions));
+    if (perf->groups == NULL || perf->first_event == NULL || perf->exceptions == NULL)
         return -ENOMEM;
     memcpy(perf->groups, options->groups, options->group_count * sizeof(*perf->groups));
     perf->group_count = options->group_count;
@@ -97,6 +98,7 @@ void hr_perf_close(struct hr_perf *perf)
     hr_perf_cpus_end(&perf->cpus);
     free(perf->groups);
     free(perf->first_event);
+    free(perf->exceptions);
     free(perf);
 }
 
@@ -106,8 +108,7 @@ int hr_perf_read(struct hr_perf *perf)
 
     if (perf->bpf != NULL)
         hr_perf_bpf_read(perf);
-    else
-        hr_perf_opening_continue(perf);
+    hr_perf_opening_continue(perf);
     return status;
 }
 
@@ -123,6 +124,24 @@ struct hr_perf_files hr_perf_files(const struct hr_perf *perf)
     files.of_system = hr_perf_count_files(perf, HR_PERF_SYSTEM);
     files.of_group = hr_perf_count_files(perf, HR_PERF_CGROUP);
     return files;
+}
+
+bool hr_perf_is_by_bpf(const struct hr_perf *perf, size_t group)
+{
+    return perf->bpf != NULL && perf->exceptions[group] == NULL;
+}
+
+bool hr_perf_has_exceptions(const struct hr_perf *perf)
+{
+    for (size_t g = 0; g < perf->group_count; g++)
+        if (perf->exceptions[g] != NULL)
+            return true;
+    return false;
+}
+
+const struct hr_perf_event *hr_perf_exception(const struct hr_perf *perf, size_t group)
+{
+    return perf->exceptions[group];
 }
 
 int hr_perf_status(const struct hr_perf *perf, enum hr_perf_scope scope, size_t group, size_t event)

@@ -161,7 +161,14 @@ static void mark_missing_events(const struct hr_perf *perf, const struct hr_cpu_
     }
 }
 
-static int try_all_groups(const struct hr_perf *perf, int cgroup, int *status)
+/* By BPF, events are open for the machine alone. */
+static bool is_tried(const struct hr_perf *perf, enum hr_perf_scope scope, size_t group)
+{
+    return scope == HR_PERF_SYSTEM || !hr_perf_is_by_bpf(perf, group);
+}
+
+static int try_all_groups(const struct hr_perf *perf, enum hr_perf_scope scope, int cgroup,
+                          int *status)
 {
     const struct hr_cpu_set cpus = pick_probe_cpus(perf);
     struct hr_perf_place place = {.calls = perf->calls, .cgroup = cgroup};
@@ -172,8 +179,19 @@ static int try_all_groups(const struct hr_perf *perf, int cgroup, int *status)
     for (; place.cpu < HR_CPU_MAX && obstacle == 0;
          place.cpu = hr_cpu_set_next(&cpus, place.cpu + 1))
         for (size_t g = 0; g < perf->group_count && obstacle == 0; g++)
-            obstacle = try_group(&place, &perf->groups[g], &status[perf->first_event[g]]);
+            if (is_tried(perf, scope, g))
+                obstacle = try_group(&place, &perf->groups[g], &status[perf->first_event[g]]);
     return obstacle;
+}
+
+static void keep_untried(const struct hr_perf *perf, enum hr_perf_scope scope, int *status)
+{
+    for (size_t g = 0; g < perf->group_count; g++) {
+        const size_t first = perf->first_event[g];
+        if (!is_tried(perf, scope, g))
+            memcpy(&status[first], &perf->probes[scope].status[first],
+                   perf->groups[g].count * sizeof(*status));
+    }
 }
 
 static void store_results(struct hr_perf *perf, struct hr_perf_probe *probe, const int *status)
@@ -212,7 +230,8 @@ int hr_perf_probe_update(struct hr_perf *perf, enum hr_perf_scope scope,
     int *status = calloc(perf->event_count, sizeof(*status));
     if (status == NULL)
         return -ENOMEM;
-    int result = try_all_groups(perf, cgroup, status);
+    int result = try_all_groups(perf, scope, cgroup, status);
+    keep_untried(perf, scope, status);
     /* Nothing can be counted in a removed cgroup, which doesn't apply to others. */
     if ((result == 0 || result == -EXDEV) && group != NULL && hr_perf_is_cgroup_removed(group))
         result = -ENODEV;
@@ -228,21 +247,29 @@ static int status_in_cgroups(const struct hr_perf_event *event, int of_machine)
     return event->whole_machine && of_machine == 0 ? -EINVAL : of_machine;
 }
 
+static void take_from_machine(struct hr_perf *perf, size_t group)
+{
+    const struct hr_perf_probe *machine = &perf->probes[HR_PERF_SYSTEM];
+    struct hr_perf_probe *cgroups = &perf->probes[HR_PERF_CGROUP];
+
+    cgroups->usable[group] = machine->usable[group];
+    for (size_t e = 0; e < perf->groups[group].count; e++) {
+        const struct hr_perf_event *event = perf->groups[group].events[e];
+        const size_t number = perf->first_event[group] + e;
+        cgroups->status[number] = status_in_cgroups(event, machine->status[number]);
+        if (event->whole_machine)
+            cgroups->usable[group] &= ~(UINT32_C(1) << e);
+    }
+}
+
 void hr_perf_probe_cgroups_by_machine(struct hr_perf *perf)
 {
     const struct hr_perf_probe *machine = &perf->probes[HR_PERF_SYSTEM];
     struct hr_perf_probe *cgroups = &perf->probes[HR_PERF_CGROUP];
 
-    cgroups->done = machine->done;
-    cgroups->generation = machine->generation;
-    for (size_t g = 0; g < perf->group_count; g++) {
-        cgroups->usable[g] = machine->usable[g];
-        for (size_t e = 0; e < perf->groups[g].count; e++) {
-            const struct hr_perf_event *event = perf->groups[g].events[e];
-            const size_t number = perf->first_event[g] + e;
-            cgroups->status[number] = status_in_cgroups(event, machine->status[number]);
-            if (event->whole_machine)
-                cgroups->usable[g] &= ~(UINT32_C(1) << e);
-        }
-    }
+    for (size_t g = 0; g < perf->group_count; g++)
+        if (!cgroups->done || hr_perf_is_by_bpf(perf, g))
+            take_from_machine(perf, g);
+    if (!hr_perf_has_exceptions(perf))
+        cgroups->done = machine->done;
 }

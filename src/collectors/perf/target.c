@@ -55,7 +55,7 @@ static int open_target(struct hr_perf *perf, enum hr_perf_scope scope,
     sums->totals = sums->deltas + events;
     opened->usable = (uint32_t *)(sums->totals + events);
     if (perf->bpf != NULL) {
-        opened->generation = perf->probes[scope].generation;
+        opened->chosen = perf->probes[HR_PERF_SYSTEM].generation;
         hr_perf_bpf_add_target(opened);
     }
     opened->next = perf->targets;
@@ -98,9 +98,10 @@ static void choose_events(struct hr_perf_target *target, size_t index)
     struct hr_perf_cpu_counters *cpu = target->cpus[index];
 
     for (size_t g = 0; g < perf->group_count; g++)
-        hr_perf_group_choose(&cpu->open_groups[g], &place, &perf->groups[g],
-                             perf->probes[target->scope].usable[g],
-                             &cpu->sums[perf->first_event[g]]);
+        if (hr_perf_is_by_bpf(perf, g))
+            hr_perf_group_choose(&cpu->open_groups[g], &place, &perf->groups[g],
+                                 perf->probes[target->scope].usable[g],
+                                 &cpu->sums[perf->first_event[g]]);
 }
 
 void hr_perf_target_choose_events(struct hr_perf_target *target)
@@ -108,7 +109,7 @@ void hr_perf_target_choose_events(struct hr_perf_target *target)
     for (size_t i = 0; i < target->cpu_count; i++)
         if (target->cpus[i] != NULL)
             choose_events(target, i);
-    target->generation = target->perf->probes[target->scope].generation;
+    target->chosen = target->perf->probes[HR_PERF_SYSTEM].generation;
 }
 
 struct hr_perf_cpu_counters *hr_perf_target_counters(struct hr_perf_target *target, size_t index)
@@ -117,7 +118,7 @@ struct hr_perf_cpu_counters *hr_perf_target_counters(struct hr_perf_target *targ
         return NULL;
     if (target->cpus[index] == NULL) {
         target->cpus[index] = hr_perf_cpu_counters_new(target->perf);
-        if (target->cpus[index] != NULL)
+        if (target->cpus[index] != NULL && target->perf->bpf != NULL)
             choose_events(target, index);
     }
     return target->cpus[index];
@@ -146,6 +147,28 @@ void hr_perf_target_update_wanted(struct hr_perf_target *target, size_t count)
 {
     hr_perf_budget_update_wanted(&target->perf->budget, target->wanted, count);
     target->wanted = count;
+}
+
+void hr_perf_target_leave_to_bpf(struct hr_perf_target *target)
+{
+    const struct hr_perf *perf = target->perf;
+    const size_t count = hr_perf_count_files(perf, target->scope);
+
+    target->failed = 0;
+    if (count == 0) {
+        hr_perf_target_close_descriptors(target);
+        return;
+    }
+    for (size_t i = 0; i < target->cpu_count; i++)
+        for (size_t g = 0; g < perf->group_count && target->cpus[i] != NULL; g++)
+            if (hr_perf_is_by_bpf(perf, g))
+                hr_perf_group_close(&target->cpus[i]->open_groups[g], perf->calls);
+    if (target->reserved > count) {
+        hr_perf_budget_release(&target->perf->budget, target->reserved - count);
+        target->reserved = count;
+    }
+    if (target->wanted > 0)
+        hr_perf_target_update_wanted(target, count);
 }
 
 void hr_perf_target_close_descriptors(struct hr_perf_target *target)
@@ -198,7 +221,7 @@ static void add_group(struct hr_perf_target *target, struct hr_perf_cpu_counters
     }
 }
 
-/* By BPF, too, while it takes over. @return 0, or -EIO if some counter can no longer be read. */
+/* @return 0, or -EIO if some counter can no longer be read. */
 static int read_cpu(struct hr_perf_target *target, struct hr_perf_cpu_counters *cpu,
                     bool is_current)
 {
@@ -207,7 +230,7 @@ static int read_cpu(struct hr_perf_target *target, struct hr_perf_cpu_counters *
 
     cpu->was_read = cpu->open && target->whole;
     for (size_t g = 0; g < perf->group_count; g++) {
-        if (perf->bpf != NULL && target->reserved == 0)
+        if (hr_perf_is_by_bpf(perf, g))
             hr_perf_group_take(&cpu->open_groups[g], &cpu->sums[perf->first_event[g]]);
         else if (hr_perf_group_read(&cpu->open_groups[g], perf->calls, is_current) < 0)
             status = -EIO;
@@ -246,10 +269,29 @@ static bool is_cpu_current(const struct hr_perf_cpu_counters *cpu, const struct 
 
 void hr_perf_target_read_descriptors(struct hr_perf_target *target, size_t index)
 {
+    const struct hr_perf *perf = target->perf;
     struct hr_perf_cpu_counters *cpu = index < target->cpu_count ? target->cpus[index] : NULL;
 
-    if (target->reserved > 0 && cpu != NULL && cpu->open)
-        read_cpu(target, cpu, is_cpu_current(cpu, &target->perf->cpus.list[index]));
+    for (size_t g = 0; g < perf->group_count && cpu != NULL && cpu->open; g++) {
+        struct hr_perf_open_group *open_group = &cpu->open_groups[g];
+        if (!hr_perf_is_by_bpf(perf, g) || open_group->count == 0)
+            continue;
+        hr_perf_group_read(open_group, perf->calls, is_cpu_current(cpu, &perf->cpus.list[index]));
+        if (open_group->nonzero)
+            add_group(target, cpu, g);
+    }
+}
+
+void hr_perf_target_take_last(struct hr_perf_target *target, size_t group)
+{
+    for (size_t i = 0; i < target->cpu_count; i++) {
+        struct hr_perf_cpu_counters *cpu = target->cpus[i];
+        if (cpu == NULL)
+            continue;
+        hr_perf_group_take(&cpu->open_groups[group], &cpu->sums[target->perf->first_event[group]]);
+        if (cpu->open_groups[group].nonzero)
+            add_group(target, cpu, group);
+    }
 }
 
 /* Reads open counters, and closes those that no longer count. */
@@ -287,55 +329,61 @@ static bool is_any_usable(const struct hr_perf_target *target)
 /* By BPF: a group that sleeps, as most do, costs no more than this. */
 static bool is_unchanged(const struct hr_perf_target *target)
 {
-    return !target->grown && !target->sums.nonzero && target->failed == 0 &&
-           target->cpus_seen == target->perf->cpus.generation &&
-           target->generation == target->perf->probes[target->scope].generation;
+    const struct hr_perf *perf = target->perf;
+
+    return !target->grown && !target->sums.nonzero && target->bpf_failed == 0 &&
+           target->cpu_count == perf->cpus.count &&
+           target->chosen == perf->probes[HR_PERF_SYSTEM].generation &&
+           hr_perf_opening_is_needless(target);
 }
 
-/* By BPF: what hr_perf_read() has added. The events are open for all targets together. */
+/* What hr_perf_read() has added. The events are open for all targets together. */
 static int read_sums(struct hr_perf_target *target)
 {
-    const struct hr_perf *perf = target->perf;
-    int status = hr_perf_bpf_status(perf);
+    int status = hr_perf_bpf_status(target->perf);
 
     if (status == 0 && target->group != NULL)
         status = hr_perf_bpf_select_group(target);
+    target->was_selected = false;
     if (status == 0 && is_unchanged(target))
-        return is_any_usable(target) ? 0 : -ENODATA;
+        return 0;
     if (status == 0)
         status = hr_perf_target_extend_cpus(target);
-    for (size_t i = 0; i < target->cpu_count; i++) {
-        if (target->cpus[i] == NULL)
-            continue;
-        target->cpus[i]->open = hr_perf_bpf_is_open(perf, i);
-        target->cpus[i]->epoch = perf->cpus.list[i].epoch;
-    }
-    target->whole = true;
     read_all_cpus(target);
-    if (target->generation != perf->probes[target->scope].generation)
+    if (target->chosen != target->perf->probes[HR_PERF_SYSTEM].generation)
         hr_perf_target_choose_events(target);
-    target->failed = status;
+    target->bpf_failed = status;
     target->grown = false;
-    target->cpus_seen = perf->cpus.generation;
-    return status == 0 && !is_any_usable(target) ? -ENODATA : status;
+    return status;
+}
+
+/* The status of descriptors is that of all, unless BPF fails. */
+static int read_with_bpf(struct hr_perf_target *target)
+{
+    const int by_bpf = read_sums(target);
+    const int by_descriptors =
+        hr_perf_opening_is_needless(target) ? 0 : hr_perf_opening_update(target);
+    const int status = by_bpf < 0 ? by_bpf : by_descriptors;
+
+    if (status == 0 || status == -ENODATA)
+        return is_any_usable(target) ? 0 : -ENODATA;
+    return status;
 }
 
 int hr_perf_target_read(struct hr_perf_target *target)
 {
     if (target->perf->bpf != NULL)
-        return read_sums(target);
+        return read_with_bpf(target);
     read_all_cpus(target);
     return hr_perf_opening_update(target);
 }
 
 void hr_perf_target_pause(struct hr_perf_target *target)
 {
-    const bool was_counted = target->slot != 0;
-
+    target->was_selected = target->slot != 0;
     if (target->perf->bpf != NULL)
         hr_perf_bpf_deselect_group(target);
     read_all_cpus(target);
-    target->was_read = target->was_read || was_counted;
     memset(target->sums.starved_ns, 0,
            target->perf->group_count * sizeof(*target->sums.starved_ns));
     hr_perf_target_close_descriptors(target);

@@ -12,7 +12,8 @@
 #include "perf/internal.h"
 #include "perf/open_group.h"
 
-/** The counters of one CPU. Arrays of events have those of all groups. */
+/** The counters of one CPU. Arrays of events have those of all groups. `open`, `was_read` and
+ * `epoch` are those of descriptors. */
 struct hr_perf_cpu_counters {
     bool open;
     bool was_read;                          /**< it was open at the last read of a whole target */
@@ -48,8 +49,7 @@ struct hr_perf_target {
     unsigned cpus_seen;  /**< generation of the CPUs, when the counters were opened */
     int failed;          /**< why the counters can't be opened, except for lack of descriptors; 0 */
     uint64_t failed_ns;
-    bool whole; /**< it was opened on each CPU that was online then; else it has no values yet; by
-                     BPF always */
+    bool whole;    /**< it was opened on each CPU that was online then; else it has no values yet */
     bool was_read; /**< it was whole at the last read */
     bool waits;    /**< for a slice in which it is opened, see perf/opening.h */
     struct hr_perf_target *next_waiting;
@@ -57,10 +57,14 @@ struct hr_perf_target {
     struct hr_perf_sums sums;
     struct hr_perf_target *next; /**< of all targets */
 
-    /* By BPF: */
+    /* By BPF; what is above is then that of groups of events that descriptors count. */
     struct hr_perf_target *parent; /**< counts what this one counts, too; NULL: none */
     __u32 slot;                    /**< in which the group is counted; 0: none */
+    bool was_selected;             /**< until it was paused */
     bool grown;                    /**< something was added since the last read of the target */
+    int bpf_failed;                /**< why it can't be counted; 0 */
+    unsigned chosen;               /**< generation of the machine's probe, when the events of which
+                                        the sums are taken were chosen */
 };
 
 /** Allocates the counters of one CPU, closed. @return NULL if memory is short. */
@@ -81,8 +85,15 @@ void hr_perf_target_update_wanted(struct hr_perf_target *target, size_t count);
  * hr_perf_cpus. @return NULL if memory is short. */
 struct hr_perf_cpu_counters *hr_perf_target_counters(struct hr_perf_target *target, size_t index);
 
-/** Adds what its descriptors on a CPU, if there are any, have counted until now. */
+/** Adds what its descriptors on a CPU, if there are any, have counted until now, of groups that BPF
+ * counts from now on. */
 void hr_perf_target_read_descriptors(struct hr_perf_target *target, size_t index);
+
+/** Closes the descriptors of groups that BPF counts. */
+void hr_perf_target_leave_to_bpf(struct hr_perf_target *target);
+
+/** By BPF: adds what it has counted last of a group of events. */
+void hr_perf_target_take_last(struct hr_perf_target *target, size_t group);
 
 /** Closes all of its descriptors. */
 void hr_perf_target_close_descriptors(struct hr_perf_target *target);

@@ -19,34 +19,37 @@ static bool is_usable(const struct hr_perf_target *target, size_t group, size_t 
 {
     const struct hr_perf *perf = target->perf;
     const uint32_t *usable =
-        perf->bpf != NULL ? perf->probes[target->scope].usable : target->usable;
+        hr_perf_is_by_bpf(perf, group) ? perf->probes[target->scope].usable : target->usable;
 
     return (usable[group] >> event & 1) != 0;
 }
 
 /* Whether the event is open on a CPU, or was at the last read. */
-static bool is_open_on_cpu(const struct hr_perf_target *target, size_t index,
+static bool is_open_on_cpu(const struct hr_perf_target *target, size_t index, size_t group,
                            const struct hr_perf_event *event)
 {
     const struct hr_perf *perf = target->perf;
     const struct hr_perf_cpu_counters *cpu = target->cpus[index];
-    const bool open = perf->bpf != NULL
+    const bool open = hr_perf_is_by_bpf(perf, group)
                           ? hr_perf_bpf_was_open(perf, index)
                           : cpu != NULL && ((cpu->open && target->whole) || cpu->was_read);
 
     return open && hr_perf_find_encoding(event, perf->cpus.list[index].number) != NULL;
 }
 
-static bool is_open_anywhere(const struct hr_perf_target *target, const struct hr_perf_event *event)
+static bool is_open_anywhere(const struct hr_perf_target *target, size_t group,
+                             const struct hr_perf_event *event)
 {
-    if (target->perf->bpf != NULL && target->failed < 0)
+    const bool by_bpf = hr_perf_is_by_bpf(target->perf, group);
+
+    if (by_bpf && target->bpf_failed < 0)
         return false;
-    if (event->encodings[0].every_cpu && target->perf->bpf != NULL)
-        return target->group == NULL || target->slot != 0 || target->was_read;
+    if (event->encodings[0].every_cpu && by_bpf)
+        return target->group == NULL || target->slot != 0 || target->was_selected;
     if (event->encodings[0].every_cpu)
         return target->whole || target->was_read;
     for (size_t i = 0; i < target->cpu_count; i++)
-        if (is_open_on_cpu(target, i, event))
+        if (is_open_on_cpu(target, i, group, event))
             return true;
     return false;
 }
@@ -65,7 +68,7 @@ struct hr_perf_value hr_perf_target_value(const struct hr_perf_target *target, s
 
     if (!is_usable(target, group, event))
         return (struct hr_perf_value){.total = value.total};
-    value.counted = is_open_anywhere(target, target->perf->groups[group].events[event]) &&
+    value.counted = is_open_anywhere(target, group, target->perf->groups[group].events[event]) &&
                     is_counted(&value, &sums->ever[group]);
     return value;
 }
@@ -84,7 +87,7 @@ struct hr_perf_value hr_perf_target_cpu_value(const struct hr_perf_target *targe
     const struct hr_perf_cpu_counters *cpu = target->cpus[index];
 
     if (!is_usable(target, group, event) ||
-        !is_open_on_cpu(target, index, target->perf->groups[group].events[event]))
+        !is_open_on_cpu(target, index, group, target->perf->groups[group].events[event]))
         return (struct hr_perf_value){
             .total = cpu != NULL ? cpu->totals[target->perf->first_event[group] + event] : 0};
     if (cpu == NULL)

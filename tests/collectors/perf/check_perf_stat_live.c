@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * collectors/perf/check_perf_stat_live.c - the same work counted by the collector and by `perf
- * stat` at the same time, on the running kernel.
+ * stat` at the same time, on the running kernel: by descriptors; or, where LIVE_BY_BOTH is
+ * defined, by BPF, and by descriptors one line that BPF programs can't read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -135,10 +136,30 @@ START_TEST(agrees_with_perf_stat)
 }
 END_TEST
 
+#ifdef LIVE_BY_BOTH
+static void set_up(void)
+{
+    live_set_up_bpf();
+    ck_assert_ptr_null(hr_perf_exception(perf, 0));
+    ck_assert_ptr_nonnull(hr_perf_exception(perf, 1));
+}
+
+static const char *find_obstacle(void)
+{
+    const char *obstacle = live_bpf_obstacle();
+
+    live_make_exception();
+    return obstacle;
+}
+#else
+#define set_up        live_set_up
+#define find_obstacle live_obstacle
+#endif
+
 int main(void)
 {
     TCase *tests = tcase_create("perf stat");
-    const char *obstacle = live_obstacle();
+    const char *obstacle = find_obstacle();
 
     /* Without tracefs perf can count these events, too. */
     own_mounts_with_tracefs();
@@ -149,7 +170,7 @@ int main(void)
         printf("1..0 # SKIP %s\n", obstacle);
         return 0;
     }
-    tcase_add_checked_fixture(tests, live_set_up, live_tear_down);
+    tcase_add_checked_fixture(tests, set_up, live_tear_down);
     tcase_add_unchecked_fixture(tests, make_directory, remove_directory);
     tcase_add_loop_test(tests, agrees_with_perf_stat, 0, 2);
     tcase_set_timeout(tests, 30);

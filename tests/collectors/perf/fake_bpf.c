@@ -23,6 +23,8 @@ static struct {
         size_t event;
     } pending[MAX_CPUS];
     int refused[FAKE_CALLS];
+    bool unreadable[MAX_EVENTS];
+    uint64_t misread[MAX_CPUS]; /* a bit of each event */
     struct fake_bpf_log log;
 } fake;
 
@@ -44,6 +46,26 @@ struct fake_bpf_log fake_bpf_log(void)
 void fake_bpf_refuse(enum fake_bpf_call call, int error)
 {
     fake.refused[call] = error;
+}
+
+void fake_bpf_make_unreadable(size_t event)
+{
+    fake.unreadable[event] = true;
+}
+
+void fake_bpf_misread(unsigned cpu, size_t event)
+{
+    fake.misread[cpu] |= UINT64_C(1) << event;
+}
+
+size_t fake_bpf_count_set(void)
+{
+    size_t count = 0;
+
+    for (size_t cpu = 0; cpu < MAX_CPUS; cpu++)
+        for (size_t event = 0; event < MAX_EVENTS; event++)
+            count += fake.set[cpu][event];
+    return count;
 }
 
 void fake_bpf_set_idle(unsigned cpu, bool idle)
@@ -145,11 +167,19 @@ static int fake_set_event(__attribute__((unused)) void *object, size_t event, un
 {
     if (fake.refused[FAKE_SET_EVENT] < 0)
         return fake.refused[FAKE_SET_EVENT];
+    if (fake.unreadable[event])
+        return -EOPNOTSUPP;
     ck_assert(event < fake.event_count && cpu < MAX_CPUS && fd >= 0);
     ck_assert_msg(!fake.left_alone[cpu], "an event on a CPU that is left out");
     fake.set[cpu][event] = true;
     fake.log.events++;
     return 0;
+}
+
+static void fake_unset_event(__attribute__((unused)) void *object, size_t event, unsigned cpu)
+{
+    ck_assert(event < fake.event_count && cpu < MAX_CPUS);
+    fake.set[cpu][event] = false;
 }
 
 static int fake_select(__attribute__((unused)) void *object, uint64_t id, __u32 slot)
@@ -185,6 +215,10 @@ static int fake_flush(__attribute__((unused)) void *object, unsigned cpu)
     ck_assert(!fake.cpus[cpu].is_idle);
     ck_assert_msg(!fake.left_alone[cpu], "a CPU is flushed that is left out");
     fake.log.flushes++;
+    fake.cpus[cpu].unreadable = 0;
+    for (size_t event = 0; event < MAX_EVENTS; event++)
+        if (fake.set[cpu][event])
+            fake.cpus[cpu].unreadable |= fake.misread[cpu] & UINT64_C(1) << event;
     if (value.enabled_ns > 0)
         add(find_slot(fake.ids, fake.pending[cpu].id), cpu, fake.pending[cpu].event, &value);
     memset(&fake.pending[cpu], 0, sizeof(fake.pending[cpu]));
@@ -221,6 +255,7 @@ const struct hr_perf_bpf_calls fake_bpf_calls = {
     .unload = fake_unload,
     .attach = fake_attach,
     .set_event = fake_set_event,
+    .unset_event = fake_unset_event,
     .select = fake_select,
     .deselect = fake_deselect,
     .read_cpus = fake_read_cpus,

@@ -45,6 +45,13 @@ void fake_bpf_add_late(uint64_t id, unsigned cpu, size_t event, uint64_t count, 
 /* Calls that name this CPU end the program. */
 void fake_bpf_leave_alone(unsigned cpu);
 
+/* Makes programs unable to read an event: setting it fails; or they fail, on this CPU. */
+void fake_bpf_make_unreadable(size_t event);
+void fake_bpf_misread(unsigned cpu, size_t event);
+
+/* Events that are set on a CPU. */
+size_t fake_bpf_count_set(void);
+
 void fake_bpf_set_idle(unsigned cpu, bool idle);
 
 /* Makes a call fail from now on; 0: no more. */

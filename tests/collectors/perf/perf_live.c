@@ -40,25 +40,25 @@ static struct hr_perf_encoding encodings[LIVE_EVENT_COUNT] = {
 };
 static struct hr_perf_event events[LIVE_EVENT_COUNT];
 static struct hr_perf_event *members[LIVE_EVENT_COUNT];
-static struct hr_perf_event_group group = {.events = members};
+static struct hr_perf_event_group lines[2] = {{.events = members}};
 
-static const struct hr_perf_options perf_options = {
-    .groups = &group, .group_count = 1, .max_targets = 8, .slice_ns = UINT64_MAX};
+static struct hr_perf_options perf_options = {
+    .groups = lines, .group_count = 1, .max_targets = 8, .slice_ns = UINT64_MAX};
 
 static void make_events(void)
 {
     FILE *file = fopen("/sys/bus/event_source/devices/msr/type", "r");
     unsigned type;
 
-    group.count = LIVE_TSC;
+    lines[0].count = LIVE_TSC;
     if (file != NULL && fscanf(file, "%u", &type) == 1 &&
         access("/sys/bus/event_source/devices/msr/events/tsc", R_OK) == 0) {
         encodings[LIVE_TSC].attr.type = type;
-        group.count = LIVE_EVENT_COUNT;
+        lines[0].count = LIVE_EVENT_COUNT;
     }
     if (file != NULL)
         fclose(file);
-    for (size_t i = 0; i < group.count; i++) {
+    for (size_t i = 0; i < lines[0].count; i++) {
         encodings[i].attr.size = sizeof(encodings[i].attr);
         encodings[i].every_cpu = true;
         events[i] = (struct hr_perf_event){.encoding_count = 1, .encodings = &encodings[i]};
@@ -66,15 +66,40 @@ static void make_events(void)
     }
 }
 
+static size_t count_events(void)
+{
+    return lines[0].count + lines[1].count;
+}
+
+/* Of its two lines, the one of LIVE_FAULTS is the second. */
+static struct hr_perf_value value_of(const struct hr_perf_target *target, size_t event)
+{
+    if (lines[1].count == 0 || event < LIVE_FAULTS)
+        return hr_perf_target_value(target, 0, event);
+    return event == LIVE_FAULTS ? hr_perf_target_value(target, 1, 0)
+                                : hr_perf_target_value(target, 0, event - 1);
+}
+
+void live_make_exception(void)
+{
+    static struct hr_perf_event *exception[] = {&events[LIVE_FAULTS]};
+
+    encodings[LIVE_FAULTS].attr.inherit = 1;
+    lines[1] = (struct hr_perf_event_group){.events = exception, .count = 1};
+    lines[0].count--;
+    members[LIVE_FAULTS] = members[LIVE_TSC];
+    perf_options.group_count = 2;
+}
+
 bool live_has_tsc(void)
 {
-    return group.count > LIVE_TSC;
+    return count_events() > LIVE_TSC;
 }
 
 void live_count(struct hr_perf_event *event)
 {
     members[0] = event;
-    group.count = 1;
+    lines[0].count = 1;
 }
 
 /* --- Requirements --------------------------------------------------------- */
@@ -189,10 +214,10 @@ struct live_counts live_read(struct hr_perf_target *target)
 
     ck_assert_int_eq(hr_perf_read(perf), 0);
     ck_assert_int_eq(hr_perf_target_read(target), 0);
-    for (size_t i = 0; i < group.count; i++) {
-        struct hr_perf_value value = hr_perf_target_value(target, 0, i);
+    for (size_t i = 0; i < count_events(); i++) {
+        struct hr_perf_value value = value_of(target, i);
         ck_assert(value.counted);
-        if (value.running_ns != value.enabled_ns)
+        if (value.running_ns != value.enabled_ns && lines[1].count == 0)
             print_times(target, i);
         ck_assert_uint_eq(value.running_ns, value.enabled_ns); /* these have no counters to share */
         counts.of[i] = value.total;
@@ -204,7 +229,7 @@ struct live_counts live_read_since(struct hr_perf_target *target, const struct l
 {
     struct live_counts counts = live_read(target);
 
-    for (size_t i = 0; i < group.count; i++)
+    for (size_t i = 0; i < count_events(); i++)
         counts.of[i] -= before->of[i];
     return counts;
 }

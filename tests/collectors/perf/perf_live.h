@@ -38,6 +38,11 @@ bool live_has_tsc(void);
 /* Makes this the only event, LIVE_TASK_CLOCK by number, from the next set-up on. */
 void live_count(struct hr_perf_event *event);
 
+/* Makes LIVE_FAULTS a line of its own that BPF programs can't read, from the next set-up on. Few
+ * kernels still have a PMU with such events (those with a method `count`); all refuse in the same
+ * way an event that children inherit, which means nothing for one of a CPU. */
+void live_make_exception(void);
+
 /* Opens and closes all of the above; by descriptors, or by BPF, which must not have an obstacle. */
 void live_set_up(void);
 void live_set_up_bpf(void);
