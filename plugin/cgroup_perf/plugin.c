@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "cgroup_perf/events.h"
+#include "cgroup_perf/exceptions.h"
 #include "cgroup_perf/problems.h"
 #include "cgroup_perf/values.h"
 #include "common/log.h"
@@ -61,6 +62,7 @@ static struct hr_perf *perf; /* NULL if there is nothing to count */
 static struct hr_perf_target *system_target;
 static struct hr_cgroup_set *groups; /* NULL without a Cgroup option */
 static struct perf_problems problems;
+static struct exceptions exceptions;
 static struct ended *ended;
 static bool started;
 static bool undecided;  /* until the selected groups are known; `perf` has no targets */
@@ -136,13 +138,25 @@ static int open_by_descriptors(void)
     return events.group_count > 0 ? hr_perf_open(root, &options, &perf) : 0;
 }
 
+/* BPF needs none, but for lines that are exceptions. */
+static void raise_limit_by_bpf(void)
+{
+    open_files_raise_limit(PLUGIN, hr_perf_files(perf).of_group > 0 ? config.max_files : 0);
+}
+
+static void note_exceptions(void)
+{
+    if (exceptions_log(&exceptions, &events, perf))
+        raise_limit_by_bpf();
+}
+
 static int open_by_bpf(struct hr_reason *reason)
 {
     const struct hr_perf_options options = perf_options();
     int status = events.group_count > 0 ? hr_perf_open_bpf(root, &options, &perf, reason) : 0;
 
-    if (status == 0)
-        open_files_raise_limit(PLUGIN, 0);
+    if (status == 0 && perf != NULL)
+        raise_limit_by_bpf();
     return status;
 }
 
@@ -398,12 +412,13 @@ static void change_to_bpf(const struct hr_perf_choice *choice, bool began)
 
     may_change = false;
     if (hr_perf_change_to_bpf(perf, &reason) == 0) {
-        open_files_raise_limit(PLUGIN, 0);
+        raise_limit_by_bpf();
         perf_problems_change_to_bpf(&problems);
         if (began)
             INFO(PLUGIN ": counting by BPF from now on (Counting \"auto\"): %s.", choice->why);
         else
             INFO(PLUGIN ": counting by BPF (Counting \"auto\"): %s.", choice->why);
+        note_exceptions();
         return;
     }
     plugin_log(choice->fits ? LOG_INFO : LOG_WARNING,
@@ -462,6 +477,7 @@ static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
     read_cpus_and_counts();
     if (!cpus_known)
         return 0;
+    note_exceptions();
     if (undecided && hr_perf_cpu_count(perf) > 0)
         decide();
     now = cdtime();
@@ -481,6 +497,7 @@ static void stop_counting(void)
     system_target = NULL;
     hr_perf_close(perf);
     perf = NULL;
+    exceptions = (struct exceptions){0};
     started = cpus_known = undecided = may_change = false;
 }
 

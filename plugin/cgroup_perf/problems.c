@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "cgroup_perf/exceptions.h"
 #include "common/complaint.h"
 #include "common/log.h"
 #include "utils/common/common.h"
@@ -229,14 +230,9 @@ static bool is_shortage(int status)
 
 static void record_system(struct perf_problems *problems, int status)
 {
-    if (is_shortage(status))
-        problems->system_short_of_files = true;
-    else if (status < 0)
-        complaint_log(&problems->system, LOG_WARNING, status,
-                      PLUGIN ": the machine can't be counted: %s. Retrying every minute.",
-                      STRERROR(-status));
-    else
-        complaint_resolve(&problems->system, PLUGIN ": the machine is being counted again.");
+    problems->system_read = true;
+    problems->system_short_of_files = is_shortage(status);
+    problems->system_status = problems->system_short_of_files ? 0 : status;
     problems->system_counted = status == 0;
 }
 
@@ -268,6 +264,18 @@ void perf_problems_record(struct perf_problems *problems, const struct perf_even
         record_system(problems, status);
     else
         record_group(problems, group, status);
+}
+
+static void log_system(struct perf_problems *problems, const char *of_lines)
+{
+    if (problems->system_status < 0)
+        complaint_log(&problems->system, LOG_WARNING, problems->system_status,
+                      PLUGIN ": the machine can't be counted%s: %s. Retrying every minute.",
+                      of_lines, STRERROR(-problems->system_status));
+    else if (problems->system_read && !problems->system_short_of_files)
+        complaint_resolve(&problems->system, PLUGIN ": the machine is being counted again.");
+    problems->system_read = false;
+    problems->system_status = 0;
 }
 
 void perf_problems_log_cpus(struct perf_problems *problems, int status, bool known)
@@ -327,16 +335,16 @@ static void print_fitting(const struct perf_problems *problems, const struct hr_
 }
 
 static void log_file_shortage(const struct perf_problems *problems,
-                              const struct hr_perf_files *files)
+                              const struct hr_perf_files *files, const char *of_lines)
 {
     char what[80], limit[160], fitting[96];
 
     print_fitting(problems, files, fitting, sizeof(fitting));
     print_targets(problems->system_short_of_files, problems->short_of_files, what, sizeof(what));
     if (files->wanted == 0) { /* too few even for probing */
-        WARNING(PLUGIN ": %s not counted, as file descriptors ran out: raise LimitNOFILE= of "
+        WARNING(PLUGIN ": %s not counted%s, as file descriptors ran out: raise LimitNOFILE= of "
                        "collectd's service (ulimit -n), or sysctl fs.file-max.",
-                what);
+                what, of_lines);
         return;
     }
     switch (files->limited_by) {
@@ -357,10 +365,11 @@ static void log_file_shortage(const struct perf_problems *problems,
         break;
     }
     WARNING(PLUGIN
-            ": %s not counted, as there are too few file descriptors: the counters need %zu "
+            ": %s not counted%s, as there are too few file descriptors: the counters need %zu "
             "in all (one for each event or clock, cgroup and CPU), but %s%s. Raise it, count "
-            "fewer cgroups or events, or count by BPF (Counting), which needs none.",
-            what, files->wanted, limit, fitting);
+            "fewer cgroups or events%s.",
+            what, of_lines, files->wanted, limit, fitting,
+            of_lines[0] == '\0' ? ", or count by BPF (Counting), which needs none" : "");
 }
 
 static void log_enough_files(const struct perf_problems *problems)
@@ -377,13 +386,14 @@ static void forget_files(struct perf_problems *problems)
     problems->system_short_of_files = false;
 }
 
-static void log_files(struct perf_problems *problems, const struct hr_perf *perf)
+static void log_files(struct perf_problems *problems, const struct hr_perf *perf,
+                      const char *of_lines)
 {
     const size_t count = problems->short_of_files + problems->system_short_of_files;
 
     if (tally_should_log(&problems->logged_files, count)) {
         const struct hr_perf_files files = hr_perf_files(perf);
-        log_file_shortage(problems, &files);
+        log_file_shortage(problems, &files, of_lines);
         problems->shortage_logged = true;
     }
     if (count == 0 && problems->shortage_logged &&
@@ -394,7 +404,7 @@ static void log_files(struct perf_problems *problems, const struct hr_perf *perf
     forget_files(problems);
 }
 
-static void log_opening(struct perf_problems *problems)
+static void log_opening(struct perf_problems *problems, const char *of_lines)
 {
     const size_t count = problems->opening + problems->system_opening;
     char what[80];
@@ -403,8 +413,8 @@ static void log_opening(struct perf_problems *problems)
     if (count > 0 && !problems->opening_logged)
         INFO(PLUGIN
              ": opening counters takes time on each CPU, so it goes on at the next intervals; "
-             "until then %s without values.",
-             what);
+             "until then %s without values%s.",
+             what, of_lines);
     if (count == 0 && problems->opening_logged)
         INFO(PLUGIN ": all counters are open.");
     problems->opening_logged = count > 0;
@@ -416,7 +426,7 @@ static const char no_controller[] =
     "the kernel has no perf_event controller for it; cgroup2 creates one once any controller is "
     "enabled at the top (echo +pids >cgroup.subtree_control)";
 
-static void log_failed_groups(struct perf_problems *problems)
+static void log_failed_groups(struct perf_problems *problems, const char *of_lines)
 {
     char cgroups[40];
 
@@ -426,8 +436,8 @@ static void log_failed_groups(struct perf_problems *problems)
     problems->failure_logged = problems->failure_logged && problems->failed > 0;
     if (tally_should_log(&problems->logged_failed, problems->failed)) {
         problems->failure_logged = true;
-        WARNING(PLUGIN ": %s (such as %s) can't be counted: %s. Retrying every minute.", cgroups,
-                problems->example,
+        WARNING(PLUGIN ": %s (such as %s) can't be counted%s: %s. Retrying every minute.", cgroups,
+                problems->example, of_lines,
                 problems->failed_status == -EXDEV ? no_controller
                                                   : STRERROR(-problems->failed_status));
     }
@@ -453,11 +463,15 @@ void perf_problems_change_to_bpf(struct perf_problems *problems)
 void perf_problems_log(struct perf_problems *problems, const struct perf_events *events,
                        const struct hr_perf *perf, const struct hr_root *root)
 {
+    const char *of_lines =
+        exceptions_are_there(events, perf) ? " in lines that BPF can't count" : "";
+
+    log_system(problems, of_lines);
     log_event_problems(problems, events, perf, root, HR_PERF_SYSTEM);
     log_event_problems(problems, events, perf, root, HR_PERF_CGROUP);
-    log_files(problems, perf);
-    log_opening(problems);
-    log_failed_groups(problems);
+    log_files(problems, perf, of_lines);
+    log_opening(problems, of_lines);
+    log_failed_groups(problems, of_lines);
     for (size_t g = 0; g < events->group_count; g++)
         starvation_log(&problems->starvation, g, events->groups[g].events[0]->text);
     problems->counted = 0;

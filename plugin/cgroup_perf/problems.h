@@ -33,9 +33,11 @@ struct perf_problems {
     bool failure_logged;  /* of cgroups for another reason, which lasts */
     struct starvation starvation;
 
-    /* Of this interval: whether the machine lacks descriptors, is counted, or being opened; how
-     * many cgroups do, are, and can't be counted for another reason, with an example. */
-    bool system_short_of_files, system_counted, system_opening;
+    /* Of this interval: whether the machine was read, lacks descriptors, is counted, or being
+     * opened, and why else it can't be counted; how many cgroups do, are, and can't be counted for
+     * another reason, with an example. */
+    bool system_read, system_short_of_files, system_counted, system_opening;
+    int system_status;
     size_t short_of_files, counted, failed, opening;
     int failed_status;
     char example[256];

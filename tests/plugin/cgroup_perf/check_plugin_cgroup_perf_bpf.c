@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <glob.h>
 #include <linux/bpf.h>
+#include <linux/perf_event.h>
 #include <sys/syscall.h>
 
 #include "support/suite.h"
@@ -79,6 +80,44 @@ START_TEST(neither_grows_nor_leaks_while_groups_come_and_go)
     await_group("keep");
     perf_let_groups_come_and_go();
     perf_end(&keep);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* --- By both -------------------------------------------------------------- */
+
+#define OF_PACKAGE "Event \"package/energy/\"\n"
+
+/* One event that BPF can't count leaves the other lines to it. */
+START_TEST(counts_one_line_by_descriptors)
+{
+    groups_make(groups, "a");
+    struct perf_worker worker = perf_start("a");
+    /* As the kernel does with an event of a package. */
+    perf_make_fail(SYS_perf_event_open, EINVAL, 4, PERF_FLAG_PID_CGROUP);
+    harness_begin(BPF OF_PACKAGE);
+    await_group("a");
+    ck_assert_uint_eq(
+        fake_logs(LOG_INFO,
+                  "cgroup_perf: the Event line with \"package/energy/\" is counted by descriptors, "
+                  "and the others by BPF, as that event counts for the whole machine: it takes 1 "
+                  "for the machine, and 0 for each cgroup."),
+        1);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "package/energy/ can be counted for the whole machine "
+                                             "only, not for cgroups"),
+                      1);
+    harness_assert_logs(2, "package/energy/");
+    for (int i = 0; i < 3; i++) {
+        const double faults = perf_of("a", "perf-page-faults");
+        const double energy = perf_of_system("perf-package_energy");
+        perf_work(&worker, 3000, 10);
+        harness_read();
+        ck_assert_double_ge(perf_of("a", "perf-page-faults") - faults, 3000);
+        ck_assert_double_gt(perf_of_system("perf-package_energy"), energy);
+        harness_assert_count("cgroup_perf-a/perf-package_energy", 0);
+        ck_assert_uint_eq(perf_descriptors(), 1);
+    }
+    perf_end(&worker);
     harness_assert_logs(0, NULL);
 }
 END_TEST
@@ -173,6 +212,38 @@ START_TEST(changes_to_bpf_when_descriptors_become_too_few)
     ck_assert_uint_eq(perf_descriptors(), 0);
     perf_end(&a);
     harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* Of the line that BPF can't count, too; here the kernel counts it in cgroups. */
+START_TEST(goes_on_with_one_line_by_descriptors)
+{
+    const size_t files = 2 * (2 * perf_cpus() + 1);
+    char options[128];
+
+    groups_make(groups, "a");
+    groups_make(groups, "b");
+    struct perf_worker a = perf_start("a");
+    snprintf(options, sizeof(options), AUTO OF_PACKAGE "MaxFiles %zu", files);
+    harness_begin(options);
+    await_group("a");
+    ck_assert_uint_eq(perf_descriptors(), files);
+    const double faults = perf_of("a", "perf-page-faults");
+    const double energy = perf_of_system("perf-package_energy");
+    perf_work(&a, 3000, 20);
+    struct perf_worker b = perf_start("b");
+    await_group("b");
+    harness_read();
+    ck_assert_double_ge(perf_of("a", "perf-page-faults") - faults, 3000);
+    ck_assert_double_le(perf_of("a", "perf-page-faults") - faults, 3600);
+    ck_assert_double_gt(perf_of_system("perf-package_energy"), energy);
+    ck_assert_uint_eq(perf_descriptors(), 3);
+    perf_end(&a);
+    perf_end(&b);
+    ck_assert_uint_eq(fake_logs(LOG_INFO, "counting by BPF from now on (Counting \"auto\")"), 1);
+    ck_assert_uint_eq(fake_logs(LOG_INFO, "the Event line with \"package/energy/\" is counted by"),
+                      1);
+    ck_assert_uint_eq(fake_logs(0, "file descriptors"), 0);
 }
 END_TEST
 
@@ -343,6 +414,8 @@ int main(void)
     tcase_add_test(tests, counts_groups_and_what_is_below);
     tcase_add_test(tests, publishes_what_a_group_did_last);
     tcase_add_test(tests, neither_grows_nor_leaks_while_groups_come_and_go);
+    tcase_add_test(tests, counts_one_line_by_descriptors);
+    tcase_add_test(tests, goes_on_with_one_line_by_descriptors);
     tcase_add_test(tests, uses_descriptors_where_bpf_is_not_permitted);
     tcase_add_test(tests, chooses_bpf_where_there_are_too_few_descriptors);
     tcase_add_test(tests, changes_to_bpf_when_descriptors_become_too_few);
