@@ -6,8 +6,10 @@
 #include <check.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "collectors/perf/fake_bpf.h"
 #include "collectors/perf/fake_perf.h"
 #include "collectors/perf_event/event_source.h"
 #include "doctor/checks.h"
@@ -49,6 +51,70 @@ const struct hr_perf_calls hr_perf_kernel_calls = {
     .close = close_event,
 };
 
+static int load(const struct count_settings *settings, size_t slots, size_t possible, void **object)
+{
+    return fake_bpf_calls.load(settings, slots, possible, object);
+}
+
+static void unload(void *object)
+{
+    fake_bpf_calls.unload(object);
+}
+
+static int attach(void *object)
+{
+    return fake_bpf_calls.attach(object);
+}
+
+static int set_event(void *object, size_t event, unsigned cpu, int fd)
+{
+    return fake_bpf_calls.set_event(object, event, cpu, fd);
+}
+
+static void unset_event(void *object, size_t event, unsigned cpu)
+{
+    fake_bpf_calls.unset_event(object, event, cpu);
+}
+
+static int read_cpus(void *object, struct count_cpu *cpus)
+{
+    return fake_bpf_calls.read_cpus(object, cpus);
+}
+
+static int flush(void *object, unsigned cpu)
+{
+    return fake_bpf_calls.flush(object, cpu);
+}
+
+static int begin_reading(void *object)
+{
+    return fake_bpf_calls.begin_reading(object);
+}
+
+static void find_changed(void *object, __u32 count, bool *changed)
+{
+    fake_bpf_calls.find_changed(object, count, changed);
+}
+
+static int read_slots(void *object, __u32 slot, __u32 count, struct count_value *values)
+{
+    return fake_bpf_calls.read(object, slot, count, values);
+}
+
+/* Without cgroups no more are called. */
+const struct hr_perf_bpf_calls hr_perf_kernel_bpf_calls = {
+    .load = load,
+    .unload = unload,
+    .attach = attach,
+    .set_event = set_event,
+    .unset_event = unset_event,
+    .read_cpus = read_cpus,
+    .flush = flush,
+    .begin_reading = begin_reading,
+    .find_changed = find_changed,
+    .read = read_slots,
+};
+
 static void refuse(uint64_t config)
 {
     fake_perf_refuse((struct fake_refusal){.error = -ENOENT,
@@ -62,20 +128,26 @@ static void refuse(uint64_t config)
 
 static const char *const configured[] = {"cycles", "instructions", "task-clock"};
 
-static struct findings check_events(void)
+static const char *const all = "**";
+static const char *patterns[] = {all};
+
+static struct usage usage_of(const char **events, const char **lines, size_t count)
 {
-    static const char *const all = "**";
-    const char *lines[] = {configured[0], configured[0], configured[0]};
-    const char *patterns[] = {all};
-    const struct usage usage = {
+    return (struct usage){
         .perf = {.loaded = true,
                  .system = true,
                  .counting = HR_PERF_DESCRIPTORS,
-                 .events = {.list = (const char **)configured, .count = 3},
-                 .lines = {.list = lines, .count = 3},
+                 .events = {.list = events, .count = count},
+                 .lines = {.list = lines, .count = count},
                  .max_files = 100,
                  .groups = {.patterns = {.list = patterns, .count = 1}, .max_count = 10}},
     };
+}
+
+static struct findings check_events(void)
+{
+    const char *lines[] = {configured[0], configured[0], configured[0]};
+    const struct usage usage = usage_of((const char **)configured, lines, 3);
     struct findings findings = {.count = 0};
 
     findings_begin(&findings, "cgroup_perf", FINDINGS_AS_CONFIGURED);
@@ -129,6 +201,58 @@ START_TEST(names_the_event_that_the_pmu_lacks)
 }
 END_TEST
 
+/* --- By both -------------------------------------------------------------- */
+
+static const char *mixed_events[] = {"task-clock", "cycles", "power/energy-pkg/"};
+
+/* Lines that BPF can't count: of what, and the descriptors that they take. */
+static const struct {
+    bool unreadable; /* cycles, too */
+    size_t max_files, files;
+    const char *cause;
+    enum finding_state state;
+    const char *shortage, *remedy;
+} mixtures[] = {
+    {false, 1, 1,
+     "the line with \"power/energy-pkg/\" is counted by descriptors, as that event counts for the "
+     "whole machine",
+     FINDING_WORKS, "", ""},
+    {true, 5, 5,
+     "the line with \"cycles\" is counted by descriptors, as BPF programs can't read that event; "
+     "so is another one",
+     FINDING_WORKS, "", ""},
+    {true, 4, 5,
+     "the line with \"cycles\" is counted by descriptors, as BPF programs can't read that event; "
+     "so is another one",
+     FINDING_LACKS, "the events of 1 cgroups on 2 CPUs take 5, but no more than 4 are allowed",
+     "raise MaxFiles, or count fewer cgroups or events"},
+};
+
+START_TEST(says_what_bpf_leaves_to_descriptors)
+{
+    const char *lines[] = {mixed_events[0], mixed_events[1], mixed_events[2]};
+    struct usage usage = usage_of(mixed_events, lines, 3);
+    struct findings findings = {.count = 0};
+    struct doctor_events events;
+
+    fake_perf_refuse(
+        (struct fake_refusal){.error = -EINVAL, .in_cgroups = true, .of_type = true, .type = 9});
+    if (mixtures[_i].unreadable)
+        fake_bpf_make_unreadable(1);
+    usage.perf.counting = HR_PERF_BPF;
+    usage.perf.max_files = mixtures[_i].max_files;
+    findings_begin(&findings, "cgroup_perf", FINDINGS_AS_CONFIGURED);
+    doctor_check_cgroup_perf(root, &usage, &findings);
+    assert_found(&findings, "counting by BPF", FINDING_NOTE, mixtures[_i].cause, "");
+    assert_found(&findings, "file descriptors for the events of each cgroup", mixtures[_i].state,
+                 mixtures[_i].shortage, mixtures[_i].remedy);
+    doctor_find_events(root, &usage.perf, &events);
+    ck_assert_int_eq(events.choice.counting, HR_PERF_BPF);
+    ck_assert_uint_eq(events.exception_files, mixtures[_i].files);
+    free((void *)events.texts.list);
+}
+END_TEST
+
 /* --- Fixture -------------------------------------------------------------- */
 
 static void set_up(void)
@@ -143,6 +267,7 @@ static void set_up(void)
     tree_add_group(tree, "a", true);
     ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
     fake_perf_reset();
+    fake_bpf_reset(2);
 }
 
 static void tear_down(void)
@@ -159,5 +284,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_loop_test(tests, names_the_event_that_the_pmu_lacks, 0,
                         (int)(sizeof(pmus) / sizeof(pmus[0])));
+    tcase_add_loop_test(tests, says_what_bpf_leaves_to_descriptors, 0,
+                        (int)(sizeof(mixtures) / sizeof(mixtures[0])));
     return run_suite("doctor perf", tests);
 }

@@ -147,6 +147,7 @@ struct doctor_events {
     struct hr_perf_choice choice; /**< how they are counted; `why` is "" where that is configured */
     struct hr_reason obstacle;    /**< to BPF, where it would be chosen */
     size_t bpf_bytes;             /**< by BPF: memory of the kernel */
+    size_t exception_files;       /**< by BPF: descriptors of lines that it can't count */
     size_t cpu_count;             /**< on which they are counted */
 };
 

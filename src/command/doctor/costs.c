@@ -135,7 +135,7 @@ static void describe_counting(const struct costs_of_machine *machine, char *text
 {
     const struct hr_perf_choice *choice = machine->perf_choice;
     const bool by_bpf = choice->counting == HR_PERF_BPF;
-    char memory[64] = "", bytes[32];
+    char memory[64] = "", bytes[32], files[80] = "";
 
     if (machine->perf_obstacle->text[0] != '\0') {
         snprintf(text, size, "cgroup_perf counts by descriptors, %s%s%sas BPF can't be used: %s",
@@ -148,8 +148,11 @@ static void describe_counting(const struct costs_of_machine *machine, char *text
     format_bytes((double)machine->perf_bpf_bytes, bytes, sizeof(bytes));
     if (by_bpf)
         snprintf(memory, sizeof(memory), ", in %s of the kernel's memory", bytes);
-    snprintf(text, size, "cgroup_perf counts by %s%s%s%s", by_bpf ? "BPF" : "descriptors", memory,
-             choice->why[0] != '\0' ? ": " : "", choice->why);
+    if (machine->perf_exception_files > 0)
+        snprintf(files, sizeof(files), ", and with %zu descriptors what BPF can't count",
+                 machine->perf_exception_files);
+    snprintf(text, size, "cgroup_perf counts by %s%s%s%s%s", by_bpf ? "BPF" : "descriptors", memory,
+             files, choice->why[0] != '\0' ? ": " : "", choice->why);
 }
 
 static struct costs cost_perf(const struct usage_perf *perf, const struct costs_of_machine *machine)
@@ -164,6 +167,7 @@ static struct costs cost_perf(const struct usage_perf *perf, const struct costs_
     costs.series = (groups + perf->system) * costs.series_per_group;
     costs.values_per_s = per_second(costs.series, perf->interval);
     costs.files = groups;
+    costs.files += machine->perf_exception_files;
     if (machine->perf_choice->counting == HR_PERF_DESCRIPTORS)
         costs.files += groups * machine->perf_clocks * machine->perf_cpus +
                        (groups + perf->system) * events * machine->perf_cpus;

@@ -30,6 +30,7 @@ struct costs_of_machine {
     const struct hr_perf_choice *perf_choice; /**< how they are counted */
     const struct hr_reason *perf_obstacle;    /**< to BPF, where it would be chosen */
     size_t perf_bpf_bytes;                    /**< the kernel's memory for that, by BPF */
+    size_t perf_exception_files; /**< by BPF: descriptors of lines that it can't count */
     const struct costs_of_target *wss_targets;
     size_t wss_target_count;
 };

@@ -246,6 +246,7 @@ static void print_costs(const struct hr_root *root, const struct usage *usage, s
                         .perf_choice = &events.choice,
                         .perf_obstacle = &events.obstacle,
                         .perf_bpf_bytes = events.bpf_bytes,
+                        .perf_exception_files = events.exception_files,
                         .wss_targets = targets,
                         .wss_target_count = target_count,
                     },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "doctor/perf_counting.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "headroom/descriptor.h"
@@ -97,12 +98,38 @@ static struct hr_perf_need find_need(const struct hr_root *root, const struct us
     return need;
 }
 
+/* Lines that are counted by descriptors though others are counted by BPF. */
+struct exceptions {
+    size_t count;
+    char first[160]; /* what it is, and why */
+    struct hr_perf_need need;
+};
+
+static void find_exceptions(struct hr_perf *perf, const struct hr_perf_options *options,
+                            const struct hr_perf_demand *demand, struct exceptions *exceptions)
+{
+    for (size_t g = 0; g < options->group_count; g++) {
+        const struct hr_perf_event *event = hr_perf_exception(perf, g);
+        if (event != NULL && exceptions->count++ == 0)
+            snprintf(exceptions->first, sizeof(exceptions->first),
+                     "the line with \"%.48s\" is counted by descriptors, as %s", event->text,
+                     event->whole_machine ? "that event counts for the whole machine"
+                                          : "BPF programs can't read that event");
+    }
+    if (exceptions->count > 0)
+        exceptions->need = hr_perf_find_need(perf, demand);
+}
+
 static int open_by_bpf(const struct hr_root *root, const struct hr_perf_options *options,
+                       const struct hr_perf_demand *demand, struct exceptions *exceptions,
                        struct hr_reason *reason)
 {
     struct hr_perf *perf = NULL;
     int status = hr_perf_open_bpf(root, options, &perf, reason);
 
+    *exceptions = (struct exceptions){.count = 0};
+    if (status == 0)
+        find_exceptions(perf, options, demand, exceptions);
     hr_perf_close(perf);
     return status;
 }
@@ -112,6 +139,7 @@ void counting_find(const struct hr_root *root, const struct usage_perf *usage,
 {
     const struct hr_perf_demand demand = find_demand(root, usage);
     struct hr_perf_choice *choice = &events->choice;
+    struct exceptions exceptions = {.count = 0};
     struct known_events known;
 
     look_up_events(usage, vocabulary, &known);
@@ -120,8 +148,10 @@ void counting_find(const struct hr_root *root, const struct usage_perf *usage,
     *choice = (struct hr_perf_choice){.counting = usage->counting};
     if (choice->counting == HR_PERF_AUTO)
         hr_perf_choose(&need, choice);
-    if (choice->counting == HR_PERF_BPF && open_by_bpf(root, &options, &events->obstacle) < 0)
+    if (choice->counting == HR_PERF_BPF &&
+        open_by_bpf(root, &options, &demand, &exceptions, &events->obstacle) < 0)
         choice->counting = HR_PERF_DESCRIPTORS;
+    events->exception_files = exceptions.need.files;
     if (hr_perf_bpf_memory(root, &options, &events->bpf_bytes) < 0)
         events->bpf_bytes = 0;
     free_events(&known);
@@ -129,10 +159,24 @@ void counting_find(const struct hr_root *root, const struct usage_perf *usage,
 
 /* --- Checks --------------------------------------------------------------- */
 
+static void add_exceptions(const struct exceptions *exceptions, const char *feature,
+                           struct findings *findings)
+{
+    char cause[224], others[48] = "";
+
+    if (exceptions->count == 2)
+        snprintf(others, sizeof(others), "; so is another one");
+    else if (exceptions->count > 2)
+        snprintf(others, sizeof(others), "; so are %zu others", exceptions->count - 1);
+    snprintf(cause, sizeof(cause), "%s%s", exceptions->first, others);
+    findings_add(findings, FINDING_NOTE, feature, cause, NULL);
+}
+
 /* @param suffices  whether descriptors do, too, so that it isn't missed.
  * @return whether it works; false also if it isn't tried. */
 static bool check_bpf(const struct hr_root *root, const struct hr_perf_options *options,
-                      bool suffices, struct findings *findings)
+                      const struct hr_perf_demand *demand, bool suffices,
+                      struct exceptions *exceptions, struct findings *findings)
 {
     static const char feature[] = "counting by BPF";
     struct hr_reason reason = {.text = ""};
@@ -147,8 +191,11 @@ static bool check_bpf(const struct hr_root *root, const struct hr_perf_options *
                      "headroom doctor --all tries it anyway");
         return false;
     }
-    if (open_by_bpf(root, options, &reason) == 0) {
-        findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
+    if (open_by_bpf(root, options, demand, exceptions, &reason) == 0) {
+        if (exceptions->count > 0)
+            add_exceptions(exceptions, feature, findings);
+        else
+            findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
         return true;
     }
     findings_use(findings, findings->used && !suffices);
@@ -156,31 +203,31 @@ static bool check_bpf(const struct hr_root *root, const struct hr_perf_options *
     return false;
 }
 
+/* @param by_bpf  those of lines that BPF can't count. */
 static void add_shortage(struct findings *findings, const struct hr_perf_need *need, size_t groups,
-                         size_t cpus, bool by_option)
+                         size_t cpus, bool by_option, bool by_bpf)
 {
-    char cause[192];
+    char cause[192], remedy[160];
 
     snprintf(cause, sizeof(cause),
              "the events of %zu cgroups on %zu CPUs take %zu, but no more than %zu are allowed",
              groups, cpus, need->files, need->limit);
-    findings_add(findings, FINDING_LACKS, descriptors, cause,
-                 by_option ? "raise MaxFiles, count by BPF (Counting), or count fewer cgroups or "
-                             "events"
-                           : "raise LimitNOFILE= of collectd's service (ulimit -Hn), count by BPF "
-                             "(Counting), or count fewer cgroups or events");
+    snprintf(remedy, sizeof(remedy), "raise %s, %sor count fewer cgroups or events",
+             by_option ? "MaxFiles" : "LimitNOFILE= of collectd's service (ulimit -Hn)",
+             by_bpf ? "" : "count by BPF (Counting), ");
+    findings_add(findings, FINDING_LACKS, descriptors, cause, remedy);
 }
 
 /* Calculated, not tried: opening all counters would slow down each switch between groups. */
 static void check_descriptors(const struct hr_perf_need *need, size_t groups, size_t cpus,
-                              bool by_option, struct findings *findings)
+                              bool by_option, bool by_bpf, struct findings *findings)
 {
     if (cpus == 0)
         findings_add(findings, FINDING_UNTRIED, descriptors, "nothing can be counted", NULL);
     else if (need->files <= need->limit)
         findings_add(findings, FINDING_WORKS, descriptors, NULL, NULL);
     else
-        add_shortage(findings, need, groups, cpus, by_option);
+        add_shortage(findings, need, groups, cpus, by_option, by_bpf);
 }
 
 /* Of all cgroups, where no configuration says which. */
@@ -200,21 +247,25 @@ void counting_check(const struct hr_root *root, const struct usage_perf *usage,
     const bool judged = findings->judgement == FINDINGS_AS_CONFIGURED;
     struct hr_perf_choice choice = {.counting = usage->counting};
     struct hr_perf_demand demand = {.groups = machine->groups};
+    struct exceptions exceptions = {.count = 0};
     struct known_events known;
 
     look_up_events(usage, machine->vocabulary, &known);
     const struct hr_perf_options options = options_of(usage, &known);
     if (judged)
         demand = find_demand(root, usage);
-    const struct hr_perf_need need =
+    struct hr_perf_need need =
         judged ? find_need(root, usage, &demand, &options, NULL) : find_typical_need(machine);
     if (judged && choice.counting == HR_PERF_AUTO)
         hr_perf_choose(&need, &choice);
     findings_use(findings, choice.counting == HR_PERF_BPF);
     const bool works =
-        check_bpf(root, &options, usage->counting == HR_PERF_AUTO && choice.fits, findings);
-    findings_use(findings, !works || choice.counting != HR_PERF_BPF);
+        check_bpf(root, &options, &demand, usage->counting == HR_PERF_AUTO && choice.fits,
+                  &exceptions, findings);
+    if (choice.counting == HR_PERF_BPF && exceptions.count > 0)
+        need = exceptions.need;
+    findings_use(findings, !works || choice.counting != HR_PERF_BPF || exceptions.need.files > 0);
     check_descriptors(&need, demand.groups, machine->cpu_count,
-                      judged && need.limit == usage->max_files, findings);
+                      judged && need.limit == usage->max_files, exceptions.count > 0, findings);
     free_events(&known);
 }
