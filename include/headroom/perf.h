@@ -79,8 +79,9 @@ struct hr_perf_options {
     const struct hr_perf_event_group *groups; /**< the array is copied */
     size_t group_count;
     size_t max_files; /**< limit of descriptors; 0: RLIMIT_NOFILE alone */
-    /** How long opening counters by descriptors may take between two hr_perf_read(), and a little
-     * more; at least 256 are opened. 0: the default, 75 ms. */
+    /** How long opening and closing counters by descriptors may take between two hr_perf_read(),
+     * and a little more; at least 256 are opened, and closed. Where both are to be done, closing
+     * has a quarter of the time beside. 0: the default, 75 ms. */
     uint64_t slice_ns;
     /** Failed opens are retried after this time; 0: the default, one minute. */
     uint64_t retry_ns;
@@ -102,7 +103,7 @@ enum hr_perf_limit {
 
 /** Use of descriptors: one per target, event and CPU, and those of clocks. */
 struct hr_perf_files {
-    size_t open;   /**< currently */
+    size_t open;   /**< currently, with those that wait to be closed */
     size_t wanted; /**< needed by all targets that were read, including those that don't fit */
     size_t limit;  /**< maximum of `open` */
     enum hr_perf_limit limited_by;
@@ -186,12 +187,13 @@ const struct hr_perf_event *hr_perf_exception(const struct hr_perf *perf, size_t
  * or of each cgroup, unless it is counted by BPF; 0 if that isn't known yet. */
 size_t hr_perf_group_file_count(const struct hr_perf *perf, enum hr_perf_scope scope, size_t group);
 
-/** Frees the object; all its targets must have been closed. NULL is allowed. */
+/** Frees the object, and closes what waits for that; all its targets must have been closed. NULL is
+ * allowed. */
 void hr_perf_close(struct hr_perf *perf);
 
 /**
- * Reads which CPUs are online; by BPF, also what has been counted. By descriptors, opens counters
- * of targets that wait for it, for as long as slice_ns allows. Call it each time before reading the
+ * Reads which CPUs are online; by BPF, also what has been counted. By descriptors, closes and opens
+ * counters that wait for it, for as long as slice_ns allows. Call it each time before reading the
  * targets.
  *
  * @return 0, or the negative errno of reading /sys/devices/system/cpu/online, or isolated or
@@ -261,7 +263,8 @@ int hr_perf_target_open_system(struct hr_perf *perf, struct hr_perf_target **tar
 int hr_perf_target_open_cgroup(struct hr_perf *perf, const struct hr_cgroup *group,
                                struct hr_perf_target **target);
 
-/** Closes the descriptors and frees the target. NULL is allowed. */
+/** Closes the descriptors, as far as slice_ns allows, the rest at the next hr_perf_read(), and
+ * frees the target. NULL is allowed. */
 void hr_perf_target_close(struct hr_perf_target *target);
 
 /**

@@ -2,7 +2,8 @@
 /*
  * perf/internal.h - struct hr_perf, shared by perf/perf.c (opening and closing), perf/probe.c
  * (which events can be counted), perf/choice.c (by what), perf/target.c and perf/values.c
- * (counting), perf/opening.c (by descriptors), perf/bpf_*.c (by BPF) and perf/change.c.
+ * (counting), perf/opening.c and perf/closing.c (by descriptors), perf/bpf_*.c (by BPF) and
+ * perf/change.c.
  */
 #ifndef HEADROOM_COLLECTORS_PERF_INTERNAL_H
 #define HEADROOM_COLLECTORS_PERF_INTERNAL_H
@@ -21,11 +22,20 @@ struct hr_perf_probe {
     uint32_t *usable;    /**< of each group: a bit mask of its events that can be counted */
 };
 
-/** How far counters may be opened until the next hr_perf_read(), see perf/opening.h. */
+/** How far counters may be opened and closed until the next hr_perf_read(), see perf/opening.h and
+ * perf/closing.h. */
 struct hr_perf_slice {
-    uint64_t max_ns, spent_ns;
+    uint64_t max_ns, spent_ns;      /**< by opening */
+    uint64_t closing_ns;            /**< spent by closing */
     size_t file_count;              /**< descriptors that were opened with it */
+    size_t closed_count;            /**< and closed */
     struct hr_perf_target *waiting; /**< that are to be opened next; NULL: none */
+};
+
+/** Descriptors that wait to be closed. */
+struct hr_perf_closing {
+    int *fds;
+    size_t count, capacity;
 };
 
 struct hr_perf {
@@ -43,6 +53,7 @@ struct hr_perf {
     struct hr_perf_cpus cpus;
     struct hr_perf_budget budget;
     struct hr_perf_slice slice;
+    struct hr_perf_closing closing;
     struct hr_perf_probe probes[HR_PERF_SCOPE_COUNT];
     struct hr_perf_target *targets; /**< the newest first */
     struct hr_perf_bpf *bpf;        /**< by BPF; NULL: by descriptors */

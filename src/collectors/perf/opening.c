@@ -9,6 +9,7 @@
 
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
+#include "perf/closing.h"
 
 /* --- Descriptors ---------------------------------------------------------- */
 
@@ -70,7 +71,8 @@ size_t hr_perf_count_files(const struct hr_perf *perf, enum hr_perf_scope scope)
 
 static bool is_used_up(const struct hr_perf_slice *slice)
 {
-    return slice->spent_ns >= slice->max_ns && slice->file_count >= FILES_AT_LEAST;
+    return slice->spent_ns + hr_perf_closing_excess_ns(slice) >= slice->max_ns &&
+           slice->file_count >= FILES_AT_LEAST;
 }
 
 /* The machine goes before cgroups. */
@@ -189,7 +191,7 @@ static int open_missing_cpus(struct hr_perf_target *target, int cgroup)
 
     if (!reserve_files(target)) {
         hr_perf_target_close_cpus(target);
-        return -EMFILE;
+        return target->perf->closing.count > 0 ? -EINPROGRESS : -EMFILE;
     }
     for (size_t i = 0; i < target->cpu_count && status == 0; i++)
         if (is_cpu_missing(target, i))

@@ -12,6 +12,7 @@
 #include "headroom/root.h"
 #include "perf/bpf_counting.h"
 #include "perf/calls.h"
+#include "perf/closing.h"
 #include "perf/opening.h"
 
 #define DEFAULT_SLICE_NS (75 * HR_NS_PER_MS)
@@ -93,6 +94,7 @@ void hr_perf_close(struct hr_perf *perf)
     if (perf == NULL)
         return;
     hr_perf_bpf_close(perf);
+    hr_perf_closing_end(perf);
     for (int i = 0; i < HR_PERF_SCOPE_COUNT; i++)
         hr_perf_probe_end(&perf->probes[i]);
     hr_perf_cpus_end(&perf->cpus);
@@ -108,6 +110,7 @@ int hr_perf_read(struct hr_perf *perf)
 
     if (perf->bpf != NULL)
         hr_perf_bpf_read(perf);
+    hr_perf_closing_continue(perf);
     hr_perf_opening_continue(perf);
     return status;
 }

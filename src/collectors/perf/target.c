@@ -8,6 +8,7 @@
 
 #include "headroom/perf_event.h"
 #include "perf/bpf_counting.h"
+#include "perf/closing.h"
 #include "perf/opening.h"
 
 /* --- Memory --------------------------------------------------------------- */
@@ -129,7 +130,7 @@ struct hr_perf_cpu_counters *hr_perf_target_counters(struct hr_perf_target *targ
 void hr_perf_target_close_cpu(struct hr_perf_target *target, struct hr_perf_cpu_counters *cpu)
 {
     for (size_t g = 0; g < target->perf->group_count; g++)
-        hr_perf_group_close(&cpu->open_groups[g], target->perf->calls);
+        hr_perf_closing_close_group(target->perf, &cpu->open_groups[g]);
     cpu->open = false;
 }
 
@@ -162,7 +163,7 @@ void hr_perf_target_leave_to_bpf(struct hr_perf_target *target)
     for (size_t i = 0; i < target->cpu_count; i++)
         for (size_t g = 0; g < perf->group_count && target->cpus[i] != NULL; g++)
             if (hr_perf_is_by_bpf(perf, g))
-                hr_perf_group_close(&target->cpus[i]->open_groups[g], perf->calls);
+                hr_perf_closing_close_group(target->perf, &target->cpus[i]->open_groups[g]);
     if (target->reserved > count) {
         hr_perf_budget_release(&target->perf->budget, target->reserved - count);
         target->reserved = count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * collectors/perf/check_perf_slices.c - counters that are opened over several intervals, on fake
- * kernels whose calls take time of a stopped clock.
+ * collectors/perf/check_perf_slices.c - counters that are opened and closed over several intervals,
+ * on fake kernels whose calls take time of a stopped clock.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 
 #include "collectors/perf/perf_harness.h"
 #include "headroom/descriptor.h"
+#include "perf/internal.h"
 
 /* So many are opened in a slice at least; CPUs so that a target takes more than one slice. */
 #define AT_LEAST 256
@@ -31,6 +32,12 @@ static int open_slowly(struct perf_event_attr *attr, pid_t pid, int cpu, int gro
 {
     advance_clock(HR_NS_PER_MS);
     return fake_perf_calls.open(attr, pid, cpu, group_fd, flags);
+}
+
+static void close_slowly(int fd)
+{
+    advance_clock(HR_NS_PER_MS);
+    fake_perf_calls.close(fd);
 }
 
 static void open_slow_perf(const char *events)
@@ -237,14 +244,16 @@ END_TEST
 /* --- A thousand cgroups on 256 CPUs --------------------------------------- */
 
 #define CGROUPS  1000
+#define FEWER    200
 #define MANY     256
 #define OPEN_NS  (35 * HR_NS_PER_US) /* as measured */
 #define CLOSE_NS (18 * HR_NS_PER_US)
 #define READ_NS  UINT64_C(0) /* what reading takes isn't limited */
 
 static struct {
-    size_t opens;
+    size_t opens, closes;
     uint64_t taken_ns;
+    bool refuses; /* event 2 */
 } quick;
 
 static void take(uint64_t ns)
@@ -254,11 +263,12 @@ static void take(uint64_t ns)
 }
 
 /* All lines have one event. */
-static int quick_open(__attribute__((unused)) struct perf_event_attr *attr,
-                      __attribute__((unused)) pid_t pid, __attribute__((unused)) int cpu,
-                      __attribute__((unused)) int group_fd,
+static int quick_open(struct perf_event_attr *attr, __attribute__((unused)) pid_t pid,
+                      __attribute__((unused)) int cpu, __attribute__((unused)) int group_fd,
                       __attribute__((unused)) unsigned long flags)
 {
+    if (quick.refuses && attr->config == 2)
+        return -EACCES;
     take(OPEN_NS);
     return (int)++quick.opens;
 }
@@ -282,45 +292,166 @@ static int quick_enable(__attribute__((unused)) int fd)
 static void quick_close(__attribute__((unused)) int fd)
 {
     take(CLOSE_NS);
+    quick.closes++;
 }
 
 static const struct hr_perf_calls quick_calls = {quick_open, quick_enable, quick_read, quick_close};
 
+static struct hr_perf_target *many[CGROUPS];
+static struct hr_cgroup_set *many_set;
+static size_t many_count;
+
 /* All targets are of one group, which makes no difference here. */
-START_TEST(opens_for_no_more_than_a_tenth_of_a_second)
+static void prepare_many(const char *events, size_t count)
 {
-    static struct hr_perf_target *targets[CGROUPS];
     const char *path = "a";
     const struct hr_cgroup_options options = {.patterns = &path, .pattern_count = 1};
-    struct hr_cgroup_set *set;
-    size_t whole = 0;
 
     add_cpus(MANY);
     stop_clock();
-    set_groups("1");
+    set_groups(events);
     perf_options.calls = &quick_calls;
     ck_assert_int_eq(hr_perf_open(root, &perf_options, &perf), 0);
     tree_add_group(tree, path, true);
-    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
-    ck_assert_int_eq(hr_cgroup_set_read(set), 0);
-    for (int i = 0; i < CGROUPS; i++)
+    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &many_set), 0);
+    ck_assert_int_eq(hr_cgroup_set_read(many_set), 0);
+    many_count = count;
+    for (size_t i = 0; i < count; i++)
         ck_assert_int_eq(
-            hr_perf_target_open_cgroup(perf, hr_cgroup_set_next(set, NULL), &targets[i]), 0);
+            hr_perf_target_open_cgroup(perf, hr_cgroup_set_next(many_set, NULL), &many[i]), 0);
+}
+
+/* @return how many are whole. */
+static size_t read_many(size_t first)
+{
+    size_t whole = 0;
+
+    for (size_t i = first; i < many_count; i++)
+        whole += hr_perf_target_read(many[i]) == 0;
+    return whole;
+}
+
+/* Opens all at once, however long that takes. */
+static void open_many(const char *events, size_t count)
+{
+    prepare_many(events, count);
+    const uint64_t max_ns = perf->slice.max_ns;
+    perf->slice.max_ns = UINT64_MAX;
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    ck_assert_uint_eq(read_many(0), count);
+    perf->slice.max_ns = max_ns;
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    ck_assert_uint_eq(read_many(0), count);
+}
+
+static void close_many(size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++)
+        hr_perf_target_close(many[i]);
+}
+
+static void assert_soon(void)
+{
+    ck_assert_uint_le(quick.taken_ns, HR_NS_PER_S / 10);
+    quick.taken_ns = 0;
+}
+
+START_TEST(opens_for_no_more_than_a_tenth_of_a_second)
+{
+    prepare_many("1", CGROUPS);
     for (int round = 1; round <= 5; round++) {
         quick.taken_ns = 0;
         ck_assert_int_eq(hr_perf_read(perf), 0);
-        whole = 0;
-        for (int i = 0; i < CGROUPS; i++) {
-            whole += hr_perf_target_read(targets[i]) == 0;
-            ck_assert(hr_perf_target_value(targets[i], 0, 0).counted == ((size_t)i < whole));
-        }
-        ck_assert_uint_le(quick.taken_ns, HR_NS_PER_S / 10);
+        const size_t whole = read_many(0);
+        for (size_t i = 0; i < CGROUPS; i++)
+            ck_assert(hr_perf_target_value(many[i], 0, 0).counted == (i < whole));
         ck_assert_uint_ge(quick.opens, (size_t)round * 2000);
         ck_assert_uint_eq(whole, (quick.opens - 1) / MANY); /* in their order; one was tried */
+        assert_soon();
     }
-    for (int i = 0; i < CGROUPS; i++)
-        hr_perf_target_close(targets[i]);
-    hr_cgroup_set_close(set);
+    close_many(0, CGROUPS);
+    hr_cgroup_set_close(many_set);
+}
+END_TEST
+
+/* They are removed at once. */
+START_TEST(closes_for_no_more_than_a_tenth_of_a_second)
+{
+    size_t before;
+
+    open_many("1", CGROUPS);
+    ck_assert_uint_eq(hr_perf_files(perf).open, CGROUPS * MANY);
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    quick.taken_ns = 0;
+    close_many(0, CGROUPS);
+    assert_soon();
+    ck_assert_uint_eq(hr_perf_files(perf).wanted, 0);
+    do {
+        before = hr_perf_files(perf).open;
+        ck_assert_uint_eq(before, quick.opens - quick.closes);
+        ck_assert_int_eq(hr_perf_read(perf), 0);
+        assert_soon();
+        ck_assert_uint_le(hr_perf_files(perf).open, before > 4000 ? before - 4000 : 0);
+    } while (hr_perf_files(perf).open > 0);
+    ck_assert_uint_eq(quick.closes, quick.opens);
+    hr_cgroup_set_close(many_set);
+}
+END_TEST
+
+/* Half of them are removed while the others' counters change: an event can be counted now. */
+START_TEST(closes_and_opens_for_no_more_than_a_tenth_of_a_second)
+{
+    quick.refuses = true;
+    open_many("1 2", FEWER);
+    ck_assert_uint_eq(hr_perf_files(perf).open, FEWER * MANY);
+    quick.refuses = false;
+    advance_clock(100 * HR_NS_PER_S);
+    quick.taken_ns = 0;
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    close_many(0, FEWER / 2);
+    size_t opens = quick.opens, closes = quick.closes;
+    for (int round = 0; round < 20; round++) {
+        read_many(FEWER / 2);
+        assert_soon();
+        if (round > 0) { /* neither waits for the other */
+            ck_assert_uint_ge(quick.opens, opens + 500);
+            ck_assert_uint_ge(quick.closes, closes + 500);
+        }
+        ck_assert_uint_eq(hr_perf_files(perf).limited_by, HR_PERF_BY_RLIMIT);
+        opens = quick.opens;
+        closes = quick.closes;
+        ck_assert_int_eq(hr_perf_read(perf), 0);
+    }
+    close_many(FEWER / 2, FEWER);
+    hr_cgroup_set_close(many_set);
+    hr_perf_close(perf);
+    perf = NULL;
+    ck_assert_uint_eq(quick.closes, quick.opens); /* also what waited to be closed */
+}
+END_TEST
+
+/* Descriptors that wait to be closed are no lack of them. */
+START_TEST(waits_for_descriptors_that_are_about_to_be_closed)
+{
+    perf_options.max_files = 2 * CPUS;
+    perf_options.slice_ns = 1;
+    open_slow_perf("1 2");
+    slow_calls.close = close_slowly;
+    struct hr_perf_target *a = open_cgroup("a"), *b = open_cgroup("b");
+    for (int i = 0; i < 6 && read_target(a) != 0; i++)
+        continue;
+    ck_assert_uint_eq(open_of("a"), 2 * CPUS);
+    ck_assert_int_eq(read_target(b), -EMFILE);
+    close_target(a);
+    ck_assert_uint_eq(hr_perf_files(perf).open, 2 * CPUS - AT_LEAST);
+    ck_assert_int_eq(hr_perf_target_read(b), -EINPROGRESS);
+    ck_assert_int_eq(read_target(b), -EINPROGRESS);
+    ck_assert_uint_eq(fake_perf_log().open, 2 * CPUS - 2 * AT_LEAST);
+    for (int i = 0; i < 6 && read_target(b) != 0; i++)
+        continue;
+    ck_assert_uint_eq(open_of("b"), 2 * CPUS);
+    ck_assert_uint_eq(fake_perf_log().open, 2 * CPUS);
+    ck_assert_uint_eq(hr_perf_files(perf).open, 2 * CPUS);
 }
 END_TEST
 
@@ -337,6 +468,9 @@ int main(void)
     tcase_add_test(tests, what_failed_before_a_pause_is_tried_after_it);
     tcase_add_test(tests, counts_on_while_cpus_are_added);
     tcase_add_test(tests, opens_for_no_more_than_a_tenth_of_a_second);
+    tcase_add_test(tests, closes_for_no_more_than_a_tenth_of_a_second);
+    tcase_add_test(tests, closes_and_opens_for_no_more_than_a_tenth_of_a_second);
+    tcase_add_test(tests, waits_for_descriptors_that_are_about_to_be_closed);
     tcase_set_timeout(tests, 60);
     return run_suite("perf slices", tests);
 }
