@@ -54,7 +54,8 @@ struct hr_root;
 /** Maximum number of events of a group. No PMU has as many counters. */
 #define HR_PERF_GROUP_MAX 32
 
-/** Events that are counted together; must outlive the objects opened with it. */
+/** Events that are counted together; must outlive the objects opened with it. After
+ * hr_perf_event_update() of one, call hr_perf_update_events(). */
 struct hr_perf_event_group {
     struct hr_perf_event *const *events;
     size_t count; /**< 1 to HR_PERF_GROUP_MAX */
@@ -201,6 +202,14 @@ void hr_perf_close(struct hr_perf *perf);
  * then kept.
  */
 int hr_perf_read(struct hr_perf *perf);
+
+/** @return a number that is another one after each hr_perf_read() that found other CPUs online than
+ * before; 0 before the first. */
+unsigned hr_perf_cpu_changes(const struct hr_perf *perf);
+
+/** Opens all counters again, as encodings of events were changed by hr_perf_event_update(): those
+ * of targets when they are read, in slices. Totals go on. */
+void hr_perf_update_events(struct hr_perf *perf);
 
 /** @return how many CPUs were online at the last hr_perf_read(), without those that are left out.
  */

@@ -17,8 +17,9 @@
  * Documentation/ABI/testing/sysfs-bus-event_source-devices*, Documentation/trace/events.rst,
  * tools/perf/Documentation/perf-list.txt.
  *
- * A vocabulary and its events are immutable and may be read by several threads; they must be
- * created by one thread at a time, as the first vocabulary of the process initialises libpfm4.
+ * A vocabulary and its events are immutable, but for hr_perf_event_update(), and may be read by
+ * several threads; they must be created by one thread at a time, as the first vocabulary of the
+ * process initialises libpfm4.
  */
 #ifndef HEADROOM_PERF_EVENT_H
 #define HEADROOM_PERF_EVENT_H
@@ -122,6 +123,16 @@ void hr_perf_vocabulary_close(struct hr_perf_vocabulary *vocabulary);
  */
 int hr_perf_event_find(const struct hr_perf_vocabulary *vocabulary, const char *text,
                        struct hr_perf_event **event, struct hr_perf_event_error *error);
+
+/**
+ * Looks an event up again, as its PMUs, or their CPUs, may have changed since: cores of another
+ * kind came online, or the CPU went offline that counted for its package. Only its encodings
+ * change.
+ *
+ * @param vocabulary  opened since then.
+ * @return 1: they did; 0: not, also if this machine doesn't know the event any more; -ENOMEM.
+ */
+int hr_perf_event_update(const struct hr_perf_vocabulary *vocabulary, struct hr_perf_event *event);
 
 /** Whether two events, however they are written, are counted in the same way. */
 bool hr_perf_event_is_same(const struct hr_perf_event *a, const struct hr_perf_event *b);

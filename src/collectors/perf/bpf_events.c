@@ -15,8 +15,10 @@ static int pass_events_to_program(struct hr_perf *perf, const struct hr_perf_ope
     size_t number = 0;
 
     for (size_t e = 0; e < opened->size; e++) {
-        if ((opened->events >> e & 1) == 0)
+        if ((opened->events >> e & 1) == 0) { /* it may have been, before an update of events */
+            bpf->calls->unset_event(bpf->object, bpf->columns[group] + e, cpu);
             continue;
+        }
         int status =
             bpf->calls->set_event(bpf->object, bpf->columns[group] + e, cpu, opened->fds[number++]);
         if (status == -EOPNOTSUPP)

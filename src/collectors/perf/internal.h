@@ -15,6 +15,7 @@
 /** Which events can be counted in a scope. */
 struct hr_perf_probe {
     bool done;
+    bool stale;          /**< encodings have changed since */
     bool all_usable;     /**< every event can be counted */
     unsigned generation; /**< incremented with each change */
     uint64_t time_ns;    /**< of the last probe */

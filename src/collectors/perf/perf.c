@@ -115,6 +115,17 @@ int hr_perf_read(struct hr_perf *perf)
     return status;
 }
 
+unsigned hr_perf_cpu_changes(const struct hr_perf *perf)
+{
+    return perf->cpus.generation;
+}
+
+void hr_perf_update_events(struct hr_perf *perf)
+{
+    for (int i = 0; i < HR_PERF_SCOPE_COUNT; i++)
+        perf->probes[i].stale = perf->probes[i].done;
+}
+
 size_t hr_perf_cpu_count(const struct hr_perf *perf)
 {
     return hr_cpu_set_count(&perf->cpus.online);

@@ -41,7 +41,8 @@ bool hr_perf_probe_is_due(const struct hr_perf *perf, enum hr_perf_scope scope)
 
     if (hr_perf_cpu_count(perf) == 0) /* on which to try */
         return false;
-    return !probe->done || (!probe->all_usable && hr_clock_ns() - probe->time_ns >= perf->retry_ns);
+    return !probe->done || probe->stale ||
+           (!probe->all_usable && hr_clock_ns() - probe->time_ns >= perf->retry_ns);
 }
 
 static bool is_shortage(int status)
@@ -197,10 +198,11 @@ static void keep_untried(const struct hr_perf *perf, enum hr_perf_scope scope, i
 static void store_results(struct hr_perf *perf, struct hr_perf_probe *probe, const int *status)
 {
     const size_t size = perf->event_count * sizeof(*status);
-    const bool changed = !probe->done || memcmp(probe->status, status, size) != 0;
+    const bool changed = !probe->done || probe->stale || memcmp(probe->status, status, size) != 0;
 
     memcpy(probe->status, status, size);
     probe->done = probe->all_usable = true;
+    probe->stale = false;
     probe->time_ns = hr_clock_ns();
     probe->generation += changed;
     for (size_t g = 0; g < perf->group_count; g++) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/descriptor.h"
 #include "perf_event/label.h"
@@ -426,6 +427,75 @@ int hr_perf_event_find(const struct hr_perf_vocabulary *vocabulary, const char *
     if (status != -ENOMEM)
         *error = search.error;
     return status;
+}
+
+static bool has_encoding_of(const struct hr_perf_event *event, unsigned cpu)
+{
+    for (size_t i = 0; i < event->encoding_count; i++)
+        if (event->encodings[i].every_cpu || hr_cpu_set_has(&event->encodings[i].cpus, cpu))
+            return true;
+    return false;
+}
+
+static struct hr_perf_encoding *find_same(const struct hr_perf_event *event,
+                                          const struct perf_event_attr *attr)
+{
+    for (size_t i = 0; i < event->encoding_count; i++)
+        if (memcmp(&event->encodings[i].attr, attr, sizeof(*attr)) == 0)
+            return &event->encodings[i];
+    return NULL;
+}
+
+/* A PMU of cores may have those that are online only: one that goes offline is no change. */
+static void keep_cpus(struct hr_perf_event *found, const struct hr_perf_event *event)
+{
+    for (size_t i = 0; i < event->encoding_count; i++) {
+        const struct hr_perf_encoding *before = &event->encodings[i];
+        struct hr_perf_encoding *now = find_same(found, &before->attr);
+        unsigned cpu = hr_cpu_set_next(&before->cpus, 0);
+        for (; now != NULL && cpu < HR_CPU_MAX; cpu = hr_cpu_set_next(&before->cpus, cpu + 1))
+            if (!has_encoding_of(found, cpu))
+                hr_cpu_set_add(&now->cpus, cpu);
+    }
+}
+
+static bool has_same_cpus(const struct hr_perf_event *a, const struct hr_perf_event *b)
+{
+    for (size_t i = 0; i < a->encoding_count; i++)
+        if (a->encodings[i].every_cpu != b->encodings[i].every_cpu ||
+            memcmp(&a->encodings[i].cpus, &b->encodings[i].cpus, sizeof(struct hr_cpu_set)) != 0)
+            return false;
+    return true;
+}
+
+/* @return whether it took the encodings that were found. */
+static bool take_encodings(struct hr_perf_event *event, struct hr_perf_event *found)
+{
+    struct hr_perf_encoding *before = event->encodings;
+
+    if (found->whole_machine != event->whole_machine)
+        return false; /* it is something else now */
+    if (!found->whole_machine)
+        keep_cpus(found, event);
+    if (hr_perf_event_is_same(event, found) && has_same_cpus(event, found))
+        return false;
+    event->encodings = found->encodings;
+    event->encoding_count = found->encoding_count;
+    found->encodings = before;
+    return true;
+}
+
+int hr_perf_event_update(const struct hr_perf_vocabulary *vocabulary, struct hr_perf_event *event)
+{
+    struct hr_perf_event_error error;
+    struct hr_perf_event *found;
+
+    int status = hr_perf_event_find(vocabulary, event->text, &found, &error);
+    if (status < 0)
+        return status == -ENOMEM ? status : 0;
+    const bool changed = take_encodings(event, found);
+    hr_perf_event_free(found);
+    return changed;
 }
 
 bool hr_perf_event_is_same(const struct hr_perf_event *a, const struct hr_perf_event *b)

@@ -430,6 +430,50 @@ START_TEST(follows_cpus_that_go_and_come)
 }
 END_TEST
 
+/* Of kinds of cores, and packages: what other CPUs count is counted there, no more where they
+ * don't. _i: by descriptors alone, or by both. */
+START_TEST(follows_events_that_other_cpus_count)
+{
+    count_on(1, 8, "0");
+    count_on(2, 9, "0");
+    make_uncountable_in_cgroups(2);
+    if (_i == 0)
+        open_perf("1 2 3");
+    else
+        open_count("1 2 3");
+    struct hr_perf_target *machine = open_read(NULL), *a = open_read("a");
+    count(NULL, 0, 2, 5);
+    if (_i == 0)
+        count("a", 0, 1, 10);
+    else
+        count_by_bpf("a", 0, 0, 10);
+    move_to(1, "0-1");
+    move_to(2, "1");
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    hr_perf_update_events(perf);
+    ck_assert_int_eq(status_of(HR_PERF_SYSTEM, 1, 0), 0);
+    for (int i = 0; i < 2; i++) { /* by BPF at the next reading */
+        ck_assert_int_eq(hr_perf_target_read(machine), 0);
+        ck_assert_int_eq(hr_perf_target_read(a), 0);
+        ck_assert_int_eq(hr_perf_read(perf), 0);
+    }
+    ck_assert_uint_eq(fake_perf_open_on(FAKE_MACHINE, 0), _i == 0 ? 2 : 0);
+    ck_assert_uint_eq(fake_perf_open_on(FAKE_MACHINE, 1), _i == 0 ? 3 : 1);
+    ck_assert_uint_eq(fake_bpf_count_set(), _i == 0 ? 0 : 4);
+    const unsigned opens = fake_perf_log().opens;
+    count(NULL, 1, 2, 60);
+    if (_i == 0)
+        count("a", 1, 1, 700);
+    else
+        count_by_bpf("a", 1, 0, 700);
+    ck_assert_int_eq(read_target(machine), 0);
+    ck_assert_int_eq(hr_perf_target_read(a), 0);
+    assert_value(machine, 1, 0, 65, 60);
+    assert_value(a, 0, 0, 710, 700);
+    ck_assert_uint_eq(fake_perf_log().opens, opens);
+}
+END_TEST
+
 /* --- None is left --------------------------------------------------------- */
 
 START_TEST(refuses_bpf_where_each_line_is_an_exception)
@@ -467,6 +511,7 @@ int main(void)
     tcase_add_test(tests, goes_on_by_descriptors);
     tcase_add_test(tests, goes_on_where_an_event_is_permitted_that_cannot_be_read);
     tcase_add_test(tests, follows_cpus_that_go_and_come);
+    tcase_add_loop_test(tests, follows_events_that_other_cpus_count, 0, 2);
     tcase_add_loop_test(tests, refuses_bpf_where_each_line_is_an_exception, 0, 2);
     return run_suite("perf exceptions", tests);
 }

@@ -64,6 +64,11 @@ void count_for_the_machine(uint64_t config)
     events[config].whole_machine = true;
 }
 
+void move_to(uint64_t config, const char *cpus)
+{
+    ck_assert_int_eq(hr_cpu_set_parse(cpus, strlen(cpus), &encodings[config][0].cpus), 0);
+}
+
 void make_extended(uint64_t config, uint32_t pmu)
 {
     for (size_t i = 0; i < events[config].encoding_count; i++) {

@@ -340,6 +340,77 @@ START_TEST(knows_what_belongs_to_a_package)
 }
 END_TEST
 
+/* --- Looked up again ------------------------------------------------------ */
+
+/* @return as hr_perf_event_update(), with the PMUs that there are now. */
+static int update_event(void)
+{
+    struct hr_perf_vocabulary *now;
+
+    ck_assert_int_eq(hr_perf_vocabulary_open(root, &now), 0);
+    int status = hr_perf_event_update(now, event);
+    hr_perf_vocabulary_close(now);
+    return status;
+}
+
+START_TEST(follows_cores_that_come_online)
+{
+    event_source_add(tree, ALDER_LAKE, EVENT_SOURCE_DIRECTORIES);
+    tree_write(tree, EVENT_SOURCE "/cpu_atom/cpus", "16-17\n");
+    open_vocabulary(NULL);
+    assert_found("cycles");
+    ck_assert_int_eq(update_event(), 0);
+    tree_write(tree, EVENT_SOURCE "/cpu_atom/cpus", "16-23\n");
+    ck_assert_int_eq(update_event(), 1);
+    ck_assert_uint_eq(event->encoding_count, 2);
+    for (int i = 0; i < 2; i++)
+        if (hr_cpu_set_has(&event->encodings[i].cpus, 16))
+            assert_cpus(&event->encodings[i], 16, 23);
+        else
+            assert_cpus(&event->encodings[i], 0, 15);
+    ck_assert_int_eq(update_event(), 0);
+    tree_write(tree, EVENT_SOURCE "/cpu_atom/cpus", "18-23\n"); /* which go offline */
+    ck_assert_int_eq(update_event(), 0);
+    tree_write(tree, EVENT_SOURCE "/cpu_core/cpus", "0-16\n"); /* one is of that kind now */
+    ck_assert_int_eq(update_event(), 1);
+    for (int i = 0; i < 2; i++)
+        if (hr_cpu_set_has(&event->encodings[i].cpus, 16))
+            assert_cpus(&event->encodings[i], 0, 16);
+        else
+            assert_cpus(&event->encodings[i], 17, 23);
+}
+END_TEST
+
+START_TEST(follows_kinds_of_cores_that_come)
+{
+    event_source_add(tree, ALDER_LAKE, EVENT_SOURCE_DIRECTORIES);
+    tree_remove(tree, EVENT_SOURCE "/cpu_atom");
+    open_vocabulary(NULL);
+    assert_found("cycles");
+    ck_assert_uint_eq(event->encoding_count, 1);
+    event_source_add(tree, ALDER_LAKE, EVENT_SOURCE_DIRECTORIES);
+    ck_assert_int_eq(update_event(), 1);
+    ck_assert_uint_eq(event->encoding_count, 2);
+    ck_assert_int_eq(update_event(), 0);
+}
+END_TEST
+
+/* The CPU that counts for it may go offline. */
+START_TEST(follows_the_cpu_of_a_package)
+{
+    event_source_add(tree, SKYLAKE, EVENT_SOURCE_DIRECTORIES);
+    open_vocabulary(NULL);
+    assert_found("power/energy-pkg/");
+    tree_write(tree, EVENT_SOURCE "/power/cpumask", "8\n");
+    ck_assert_int_eq(update_event(), 1);
+    assert_cpus(&event->encodings[0], 8, 8);
+    ck_assert_int_eq(update_event(), 0);
+    tree_remove(tree, EVENT_SOURCE "/power"); /* nothing is known any more */
+    ck_assert_int_eq(update_event(), 0);
+    assert_cpus(&event->encodings[0], 8, 8);
+}
+END_TEST
+
 /* --- Roles ------------------------------------------------------------------- */
 
 static const struct {
@@ -474,6 +545,9 @@ int main(void)
     tcase_add_test(tests, takes_a_single_kind_of_core_for_all);
     tcase_add_test(tests, counts_no_cpu_twice);
     tcase_add_test(tests, knows_what_belongs_to_a_package);
+    tcase_add_test(tests, follows_cores_that_come_online);
+    tcase_add_test(tests, follows_kinds_of_cores_that_come);
+    tcase_add_test(tests, follows_the_cpu_of_a_package);
     tcase_add_loop_test(tests, knows_what_ratios_are_made_of, 0, COUNT(roles));
     tcase_add_loop_test(tests, distinguishes_caches, 0, COUNT(caches));
     tcase_add_test(tests, takes_an_alias_for_the_generic_name);
