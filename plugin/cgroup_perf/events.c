@@ -336,6 +336,41 @@ int perf_events_look_up(struct perf_events *events, const struct hr_root *root)
     return status < 0 ? -1 : status;
 }
 
+static int update_group(const struct hr_perf_vocabulary *vocabulary,
+                        const struct hr_perf_event_group *group,
+                        const struct hr_perf_event **changed)
+{
+    int status = 0;
+
+    for (size_t e = 0; e < group->count && status >= 0; e++) {
+        status = hr_perf_event_update(vocabulary, group->events[e]);
+        if (status > 0 && *changed == NULL)
+            *changed = group->events[e];
+    }
+    return status;
+}
+
+bool perf_events_update(struct perf_events *events, const struct hr_root *root)
+{
+    const struct hr_perf_event *changed = NULL;
+    struct hr_perf_vocabulary *vocabulary;
+    int status = hr_perf_vocabulary_open(root, &vocabulary);
+
+    if (status < 0) {
+        WARNING(PLUGIN ": can't look up again which CPUs count the events, so those known before "
+                       "are counted on: %s.",
+                STRERROR(-status));
+        return false;
+    }
+    for (size_t g = 0; g < events->group_count && status >= 0; g++)
+        status = update_group(vocabulary, &events->groups[g], &changed);
+    hr_perf_vocabulary_close(vocabulary);
+    if (changed != NULL)
+        INFO(PLUGIN ": other CPUs count \"%s\" now, so all counters are opened again.",
+             changed->text);
+    return changed != NULL;
+}
+
 void perf_events_end(struct perf_events *events)
 {
     free_looked_up(events);

@@ -59,6 +59,14 @@ int perf_events_option(struct perf_events *events, const oconfig_item_t *item);
 int perf_events_look_up(struct perf_events *events, const struct hr_root *root);
 
 /**
+ * Looks up again which CPUs count the events, and logs if that has changed. Events that this
+ * machine didn't know aren't added.
+ *
+ * @return whether it has, for hr_perf_update_events().
+ */
+bool perf_events_update(struct perf_events *events, const struct hr_root *root);
+
+/**
  * Gives the name of a ratio that has one of an earlier line, such as "ipc", if that line can't be
  * counted; once, when that is known.
  *

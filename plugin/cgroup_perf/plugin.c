@@ -68,7 +68,8 @@ static bool started;
 static bool undecided;  /* until the selected groups are known; `perf` has no targets */
 static bool may_change; /* "auto", by descriptors: what is to be counted may become too much */
 static bool cpus_known;
-static cdtime_t now; /* of the interval that is being read; 0: none */
+static unsigned cpu_changes; /* when the CPUs of events were looked up */
+static cdtime_t now;         /* of the interval that is being read; 0: none */
 
 /* --- Configuration -------------------------------------------------------- */
 
@@ -181,6 +182,18 @@ static int read_cpus_and_counts(void)
     if (status == 0)
         perf_problems_log_left_out(&problems, hr_perf_cpu_count(perf));
     return status;
+}
+
+/* PMUs have files with their CPUs, which change with those that are online. */
+static void update_events(void)
+{
+    const unsigned changes = hr_perf_cpu_changes(perf);
+
+    if (changes == cpu_changes)
+        return;
+    cpu_changes = changes;
+    if (perf_events_update(&events, root))
+        hr_perf_update_events(perf);
 }
 
 /* Opens the events once for the machine, to find out whether each can be counted. */
@@ -477,6 +490,7 @@ static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
     read_cpus_and_counts();
     if (!cpus_known)
         return 0;
+    update_events();
     note_exceptions();
     if (undecided && hr_perf_cpu_count(perf) > 0)
         decide();
@@ -498,6 +512,7 @@ static void stop_counting(void)
     hr_perf_close(perf);
     perf = NULL;
     exceptions = (struct exceptions){0};
+    cpu_changes = 0;
     started = cpus_known = undecided = may_change = false;
 }
 

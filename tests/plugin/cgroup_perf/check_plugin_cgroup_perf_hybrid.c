@@ -92,11 +92,15 @@ static void read_machine(void)
     ck_assert_int_eq(hr_perf_target_read(target), 0);
 }
 
-static void open_machine(const struct machine *machine)
+/* @param atoms  the CPUs of the PMU "cpu_atom"; NULL: as on that machine. */
+static void open_machine_with(const struct machine *machine, const char *atoms)
 {
     char path[64];
 
-    event_source_add(tree, machine->pmus, EVENT_SOURCE_LINKS);
+    event_source_add(tree, machine->pmus,
+                     atoms != NULL ? EVENT_SOURCE_DIRECTORIES : EVENT_SOURCE_LINKS);
+    if (atoms != NULL)
+        tree_write(tree, EVENT_SOURCE "/cpu_atom/cpus", "%s", atoms);
     tree_write(tree, "sys/devices/system/cpu/online", "%s\n", machine->online);
     for (int i = 0; i < 3; i++) {
         snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%u/topology",
@@ -113,6 +117,11 @@ static void open_machine(const struct machine *machine)
     ck_assert_int_eq(hr_perf_open(root, &options, &perf), 0);
     ck_assert_int_eq(hr_perf_target_open_system(perf, &target), 0);
     read_machine();
+}
+
+static void open_machine(const struct machine *machine)
+{
+    open_machine_with(machine, NULL);
 }
 
 static void count_on(const struct machine *machine, int cpu)
@@ -199,6 +208,36 @@ START_TEST(an_event_that_some_cores_lack_makes_no_ratio)
 }
 END_TEST
 
+/* Cores of the other kind come online. What was counted before stays. */
+START_TEST(counts_on_cores_that_come_online)
+{
+    const struct machine *machine = &machines[0];
+    struct machine at_first = *machine;
+
+    at_first.online = "0-1";
+    open_machine_with(&at_first, "17\n");
+    count_on(machine, 0);
+    read_machine();
+    ck_assert(!perf_events_update(&events, root));
+    tree_write(tree, "sys/devices/system/cpu/online", "%s\n", machine->online);
+    tree_write(tree, EVENT_SOURCE "/cpu_atom/cpus", "16-17\n");
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    ck_assert(perf_events_update(&events, root));
+    hr_perf_update_events(perf);
+    ck_assert_int_eq(hr_perf_target_read(target), 0);
+    ck_assert_uint_eq(fake_logs(LOG_INFO, "cgroup_perf: other CPUs count \"cycles\" now, so all "
+                                          "counters are opened again."),
+                      1);
+    count_on(machine, 1);
+    count_on(machine, 2);
+    read_machine();
+    submit();
+    assert_ratio("perf-cycles", 8000);
+    assert_ratio("ipc", 9000.0 / 4000);
+    ck_assert(!perf_events_update(&events, root));
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("plugin cgroup_perf hybrid");
@@ -206,5 +245,6 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_loop_test(tests, ratios_are_those_of_the_sums_of_all_cores, 0, 2);
     tcase_add_loop_test(tests, an_event_that_some_cores_lack_makes_no_ratio, 0, 2);
+    tcase_add_test(tests, counts_on_cores_that_come_online);
     return run_suite("plugin cgroup_perf hybrid", tests);
 }

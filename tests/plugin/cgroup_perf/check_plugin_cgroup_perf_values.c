@@ -348,6 +348,24 @@ START_TEST(neither_grows_nor_goes_back)
 }
 END_TEST
 
+/* The CPU that counts for a package goes offline, and another one is to. */
+START_TEST(a_package_is_counted_on_by_another_cpu)
+{
+    perf_begin("Event \"package/energy/\" \"page-faults\"");
+    harness_read();
+    const double energy = perf_of_system("perf-package_energy");
+    tree_write(tree, "sys/devices/system/cpu/online", "1\n");
+    tree_write(tree, "sys/bus/event_source/devices/package/cpumask", "1\n");
+    harness_read();
+    harness_sleep(10);
+    harness_read();
+    ck_assert_double_gt(perf_of_system("perf-package_energy"), energy);
+    ck_assert_uint_eq(perf_descriptors(), 2);
+    harness_assert_logs(1, "info: cgroup_perf: other CPUs count \"package/energy/\" now, so all "
+                           "counters are opened again.");
+}
+END_TEST
+
 int main(void)
 {
     const char *obstacle = perf_obstacle(false);
@@ -370,5 +388,9 @@ int main(void)
     tcase_add_test(tests, counts_what_happens);
     tcase_add_test(tests, gives_all_values_of_a_read_one_time);
     tcase_add_test(tests, neither_grows_nor_goes_back);
+    if (perf_cpus() > 1)
+        tcase_add_test(tests, a_package_is_counted_on_by_another_cpu);
+    else
+        puts("# without another CPU that counts for a package: there is only one");
     return run_suite("plugin cgroup_perf", tests);
 }
