@@ -125,12 +125,21 @@ int hr_perf_event_find(const struct hr_perf_vocabulary *vocabulary, const char *
                        struct hr_perf_event **event, struct hr_perf_event_error *error);
 
 /**
+ * Makes an event of a text that this machine doesn't know, for which hr_perf_event_update() looks
+ * again. It has no encoding, though there is room for `encodings[0]`, and is counted nowhere. Its
+ * label is made of the whole text.
+ *
+ * @return 0 or -ENOMEM.
+ */
+int hr_perf_event_new_unknown(const char *text, struct hr_perf_event **event);
+
+/**
  * Looks an event up again, as its PMUs, or their CPUs, may have changed since: cores of another
- * kind came online, or the CPU went offline that counted for its package. Only its encodings
- * change.
+ * kind came online, the CPU went offline that counted for its package, or a module was loaded. Only
+ * its encodings change; of one that wasn't known all members.
  *
  * @param vocabulary  opened since then.
- * @return 1: they did; 0: not, also if this machine doesn't know the event any more; -ENOMEM.
+ * @return 1: they did; 0: not, also if this machine doesn't know the event, or no more; -ENOMEM.
  */
 int hr_perf_event_update(const struct hr_perf_vocabulary *vocabulary, struct hr_perf_event *event);
 

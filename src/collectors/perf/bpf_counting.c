@@ -18,10 +18,7 @@
 
 /* --- Opening -------------------------------------------------------------- */
 
-/* A counter of the whole machine may be a device's, whose driver may wake up tasks: that must not
- * be done where the scheduler holds the run queue, as at each switch. @return NULL: there is none.
- */
-static const struct hr_perf_event *find_whole_machine(const struct hr_perf_event_group *group)
+const struct hr_perf_event *hr_perf_bpf_find_whole_machine(const struct hr_perf_event_group *group)
 {
     for (size_t e = 0; e < group->count; e++)
         if (group->events[e]->whole_machine)
@@ -36,7 +33,7 @@ static int choose_groups(struct hr_perf *perf, struct hr_perf_bpf *bpf)
     if (bpf->columns == NULL || bpf->unreadable == NULL)
         return -ENOMEM;
     for (size_t g = 0; g < perf->group_count; g++) {
-        perf->exceptions[g] = find_whole_machine(&perf->groups[g]);
+        perf->exceptions[g] = hr_perf_bpf_find_whole_machine(&perf->groups[g]);
         bpf->columns[g] = bpf->event_count;
         bpf->event_count += perf->exceptions[g] == NULL ? perf->groups[g].count : 0;
     }
@@ -107,7 +104,7 @@ int hr_perf_bpf_memory(const struct hr_root *root, const struct hr_perf_options 
     if (status < 0)
         return status;
     for (size_t i = 0; i < options->group_count; i++)
-        if (find_whole_machine(&options->groups[i]) == NULL)
+        if (hr_perf_bpf_find_whole_machine(&options->groups[i]) == NULL)
             events += options->groups[i].count;
     *bytes = size * events * hr_cpu_set_count(&possible);
     return 0;

@@ -106,6 +106,9 @@ static int probe_events(struct hr_perf *perf)
         return status;
     if (machine->generation == bpf->generation)
         return 0;
+    for (size_t g = 0; g < perf->group_count; g++)
+        if (is_open_here(perf, g)) /* what wasn't known when BPF began may be one */
+            bpf->unreadable[g] = hr_perf_bpf_find_whole_machine(&perf->groups[g]);
     hr_perf_bpf_flush_cpus(perf); /* what the events have counted that are replaced */
     bpf->generation = machine->generation;
     for (size_t i = 0; i < bpf->cpu_count; i++)

@@ -47,6 +47,11 @@ struct hr_perf_bpf {
     struct hr_perf_target *machine;   /* the newest of those; NULL: none */
 };
 
+/** A counter of the whole machine may be a device's, whose driver may wake up tasks: that must not
+ * be done where the scheduler holds the run queue, as at each switch. @return NULL: there is none.
+ */
+const struct hr_perf_event *hr_perf_bpf_find_whole_machine(const struct hr_perf_event_group *group);
+
 /** Opens the events of CPUs that came online, and those that failed when that is due. @return 0, or
  * why they aren't open on one of them. */
 int hr_perf_bpf_open_missing_cpus(struct hr_perf *perf);

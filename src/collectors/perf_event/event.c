@@ -485,15 +485,45 @@ static bool take_encodings(struct hr_perf_event *event, struct hr_perf_event *fo
     return true;
 }
 
+int hr_perf_event_new_unknown(const char *text, struct hr_perf_event **event)
+{
+    static const struct hr_perf_modifier none;
+    struct hr_perf_event *made = calloc(1, sizeof(*made));
+
+    if (made == NULL)
+        return -ENOMEM;
+    made->text = strdup(text);
+    made->label = hr_perf_label(text, hr_text_of(text), &none);
+    made->encodings = calloc(1, sizeof(*made->encodings));
+    if (made->text == NULL || made->label == NULL || made->encodings == NULL) {
+        hr_perf_event_free(made);
+        return -ENOMEM;
+    }
+    *event = made;
+    return 0;
+}
+
+static void swap_events(struct hr_perf_event *a, struct hr_perf_event *b)
+{
+    const struct hr_perf_event before = *a;
+
+    *a = *b;
+    *b = before;
+}
+
 int hr_perf_event_update(const struct hr_perf_vocabulary *vocabulary, struct hr_perf_event *event)
 {
+    bool changed = event->encoding_count == 0;
     struct hr_perf_event_error error;
     struct hr_perf_event *found;
 
     int status = hr_perf_event_find(vocabulary, event->text, &found, &error);
     if (status < 0)
         return status == -ENOMEM ? status : 0;
-    const bool changed = take_encodings(event, found);
+    if (changed)
+        swap_events(event, found);
+    else
+        changed = take_encodings(event, found);
     hr_perf_event_free(found);
     return changed;
 }

@@ -474,6 +474,34 @@ START_TEST(follows_events_that_other_cpus_count)
 }
 END_TEST
 
+/* _i: the event turns out to be one of a package, or not. */
+START_TEST(counts_an_event_that_was_not_known)
+{
+    make_unknown(2);
+    open_count("1 2");
+    struct hr_perf_target *machine = open_read(NULL), *a = open_read("a");
+    ck_assert_int_eq(status_of(HR_PERF_SYSTEM, 1, 0), -ENODEV);
+    assert_absent(machine, 1, 0, 0);
+    count_on(2, 9, "0");
+    if (_i == 0)
+        make_uncountable_in_cgroups(2);
+    hr_perf_update_events(perf);
+    ck_assert_int_eq(read_target(machine), 0);
+    ck_assert_int_eq(hr_perf_target_read(a), 0);
+    assert_exception(1, _i == 0 ? "event-2" : NULL);
+    if (_i == 0)
+        count(NULL, 0, 2, 5);
+    else
+        count_by_bpf(NULL, 0, 1, 5);
+    count_by_bpf("a", 0, 0, 60);
+    ck_assert_int_eq(read_target(machine), 0);
+    ck_assert_int_eq(hr_perf_target_read(a), 0);
+    assert_value(machine, 1, 0, 5, 5);
+    assert_value(machine, 0, 0, 60, 60);
+    assert_value(a, 0, 0, 60, 60);
+}
+END_TEST
+
 /* --- None is left --------------------------------------------------------- */
 
 START_TEST(refuses_bpf_where_each_line_is_an_exception)
@@ -512,6 +540,7 @@ int main(void)
     tcase_add_test(tests, goes_on_where_an_event_is_permitted_that_cannot_be_read);
     tcase_add_test(tests, follows_cpus_that_go_and_come);
     tcase_add_loop_test(tests, follows_events_that_other_cpus_count, 0, 2);
+    tcase_add_loop_test(tests, counts_an_event_that_was_not_known, 0, 2);
     tcase_add_loop_test(tests, refuses_bpf_where_each_line_is_an_exception, 0, 2);
     return run_suite("perf exceptions", tests);
 }

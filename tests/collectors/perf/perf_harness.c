@@ -64,6 +64,12 @@ void count_for_the_machine(uint64_t config)
     events[config].whole_machine = true;
 }
 
+void make_unknown(uint64_t config)
+{
+    encodings[config][0] = (struct hr_perf_encoding){.every_cpu = false};
+    events[config].encoding_count = 0;
+}
+
 void move_to(uint64_t config, const char *cpus)
 {
     ck_assert_int_eq(hr_cpu_set_parse(cpus, strlen(cpus), &encodings[config][0].cpus), 0);

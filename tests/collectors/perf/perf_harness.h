@@ -48,6 +48,9 @@ void count_on(uint64_t config, uint32_t type, const char *cpus);
 /* Makes it an event of a PMU that counts for the whole machine. */
 void count_for_the_machine(uint64_t config);
 
+/* Makes it one of hr_perf_event_new_unknown(), until count_on(). */
+void make_unknown(uint64_t config);
+
 /* Replaces the CPUs of an event of count_on(), as hr_perf_event_update() does. */
 void move_to(uint64_t config, const char *cpus);
 
