@@ -83,12 +83,14 @@ static int look_up_line(const struct hr_perf_vocabulary *vocabulary, const char 
     group->events = found;
     for (size_t i = 0; i < length; i++) {
         int status = hr_perf_event_find(vocabulary, line[i], &found[group->count], &error);
-        if (status == 0) {
-            group->count++;
-            continue;
+        if (status < 0) {
+            log_unknown_event(line[i], status, &error);
+            (*unknown)++;
+            status = hr_perf_event_new_unknown(line[i], &found[group->count]);
         }
-        log_unknown_event(line[i], status, &error);
-        (*unknown)++;
+        if (status < 0)
+            return status;
+        group->count++;
     }
     return 0;
 }
@@ -279,10 +281,10 @@ static void free_looked_up(struct perf_events *events)
     events->series = NULL;
     events->ratios = NULL;
     events->group_count = events->ratio_count = events->ratio_capacity = 0;
+    events->known_count = events->event_count = 0;
     events->ratios_named = false;
 }
 
-/* A line without a known event becomes no group. */
 static int add_group(struct perf_events *events, const struct hr_perf_vocabulary *vocabulary,
                      const char *const *line, int *unknown)
 {
@@ -290,13 +292,10 @@ static int add_group(struct perf_events *events, const struct hr_perf_vocabulary
     struct hr_perf_event_group *group = &events->groups[number];
     int status = look_up_line(vocabulary, line, group, unknown);
 
-    if (status < 0 || group->count == 0) {
-        if (status == 0)
-            free((void *)group->events);
-        return status;
-    }
-    events->group_count++;
-    status = name_series(events, number);
+    events->group_count += group->events != NULL;
+    events->event_count += group->count;
+    if (status == 0)
+        status = name_series(events, number);
     for (size_t e = 0; e < group->count && status == 0; e++)
         status = add_ratio_of(events, number, e);
     return status;
@@ -316,6 +315,7 @@ static int add_groups(struct perf_events *events, const struct hr_perf_vocabular
             events->line_count > 0 ? (const char *const *)events->lines[i] : default_line;
         status = add_group(events, vocabulary, line, &unknown);
     }
+    events->known_count = events->event_count - (size_t)unknown;
     return status < 0 ? status : unknown;
 }
 
@@ -336,18 +336,61 @@ int perf_events_look_up(struct perf_events *events, const struct hr_root *root)
     return status < 0 ? -1 : status;
 }
 
-static int update_group(const struct hr_perf_vocabulary *vocabulary,
-                        const struct hr_perf_event_group *group,
-                        const struct hr_perf_event **changed)
+static bool has_ratio_of(const struct perf_events *events, size_t number, size_t numerator)
 {
+    for (size_t i = 0; i < events->ratio_count; i++)
+        if (events->ratios[i].group == number && events->ratios[i].numerator == numerator)
+            return true;
+    return false;
+}
+
+/* Of an event that wasn't known: its name may be another one, and its line may have ratios now. */
+static int add_known(struct perf_events *events, size_t number, size_t event)
+{
+    const struct hr_perf_event_group *group = &events->groups[number];
+    struct perf_series *series = &events->series[number][event];
     int status = 0;
 
-    for (size_t e = 0; e < group->count && status >= 0; e++) {
-        status = hr_perf_event_update(vocabulary, group->events[e]);
-        if (status > 0 && *changed == NULL)
-            *changed = group->events[e];
-    }
+    INFO(PLUGIN ": event \"%s\" is known now, and counted from now on.", series->event->text);
+    events->known_count++;
+    ssnprintf(series->running, sizeof(series->running), "%s-running", series->event->label);
+    for (size_t e = 0; e < group->count && status == 0; e++)
+        if (!has_ratio_of(events, number, e))
+            status = add_ratio_of(events, number, e);
     return status;
+}
+
+/* @param changed  receives an event that other CPUs count now, if there is one.
+ * @return whether anything has changed, or -ENOMEM. */
+static int update_event(const struct hr_perf_vocabulary *vocabulary, struct perf_events *events,
+                        size_t number, size_t e, const struct hr_perf_event **changed)
+{
+    struct hr_perf_event *event = events->groups[number].events[e];
+    const bool was_known = event->encoding_count > 0;
+    int status = hr_perf_event_update(vocabulary, event);
+
+    if (status <= 0)
+        return status;
+    if (!was_known)
+        status = add_known(events, number, e);
+    else if (*changed == NULL)
+        *changed = event;
+    return status < 0 ? status : 1;
+}
+
+static int update_all(const struct hr_perf_vocabulary *vocabulary, struct perf_events *events,
+                      const struct hr_perf_event **changed)
+{
+    int any = 0;
+
+    for (size_t g = 0; g < events->group_count; g++)
+        for (size_t e = 0; e < events->groups[g].count; e++) {
+            int status = update_event(vocabulary, events, g, e, changed);
+            if (status < 0)
+                return status;
+            any |= status;
+        }
+    return any;
 }
 
 bool perf_events_update(struct perf_events *events, const struct hr_root *root)
@@ -356,19 +399,18 @@ bool perf_events_update(struct perf_events *events, const struct hr_root *root)
     struct hr_perf_vocabulary *vocabulary;
     int status = hr_perf_vocabulary_open(root, &vocabulary);
 
-    if (status < 0) {
+    if (status == 0) {
+        status = update_all(vocabulary, events, &changed);
+        hr_perf_vocabulary_close(vocabulary);
+    }
+    if (status < 0)
         WARNING(PLUGIN ": can't look up again which CPUs count the events, so those known before "
                        "are counted on: %s.",
                 STRERROR(-status));
-        return false;
-    }
-    for (size_t g = 0; g < events->group_count && status >= 0; g++)
-        status = update_group(vocabulary, &events->groups[g], &changed);
-    hr_perf_vocabulary_close(vocabulary);
     if (changed != NULL)
         INFO(PLUGIN ": other CPUs count \"%s\" now, so all counters are opened again.",
              changed->text);
-    return changed != NULL;
+    return status > 0 || changed != NULL;
 }
 
 void perf_events_end(struct perf_events *events)

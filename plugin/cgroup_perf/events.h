@@ -37,9 +37,11 @@ struct perf_events {
     char ***lines; /**< each ends in NULL */
     size_t line_count, line_capacity;
 
-    /* The events that this machine knows: those of a line are a group. */
+    /* Those of a line are a group. */
     struct hr_perf_event_group *groups;
     size_t group_count;
+    size_t known_count; /**< events that this machine knows; others have no encoding */
+    size_t event_count;
     struct perf_series **series; /**< of each group, by event */
     struct perf_ratio *ratios;
     size_t ratio_count, ratio_capacity;
@@ -51,16 +53,16 @@ int perf_events_option(struct perf_events *events, const oconfig_item_t *item);
 
 /**
  * Looks up the configured events, or the default ones, which need no PMU. Logs each event that this
- * machine doesn't know, with similar names; the others are kept. Replaces the results of the
- * previous call.
+ * machine doesn't know, with similar names; it is looked up again by perf_events_update(). Replaces
+ * the results of the previous call.
  *
  * @return the number of unknown events, or -1 if events can't be looked up, which is logged.
  */
 int perf_events_look_up(struct perf_events *events, const struct hr_root *root);
 
 /**
- * Looks up again which CPUs count the events, and logs if that has changed. Events that this
- * machine didn't know aren't added.
+ * Looks up again which CPUs count the events, and those that this machine didn't know; logs if that
+ * has changed.
  *
  * @return whether it has, for hr_perf_update_events().
  */

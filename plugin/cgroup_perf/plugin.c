@@ -27,6 +27,9 @@
 
 #define PLUGIN "cgroup_perf"
 
+/* How often events are looked up again that this machine doesn't know. */
+#define UPDATE_INTERVAL TIME_T_TO_CDTIME_T(60)
+
 /* The series of one cgroup. */
 struct series {
     const char *instance;
@@ -69,7 +72,8 @@ static bool undecided;  /* until the selected groups are known; `perf` has no ta
 static bool may_change; /* "auto", by descriptors: what is to be counted may become too much */
 static bool cpus_known;
 static unsigned cpu_changes; /* when the CPUs of events were looked up */
-static cdtime_t now;         /* of the interval that is being read; 0: none */
+static cdtime_t update_time;
+static cdtime_t now; /* of the interval that is being read; 0: none */
 
 /* --- Configuration -------------------------------------------------------- */
 
@@ -184,14 +188,17 @@ static int read_cpus_and_counts(void)
     return status;
 }
 
-/* PMUs have files with their CPUs, which change with those that are online. */
+/* PMUs have files with their CPUs, which change with those that are online; and PMUs and
+ * tracepoints come with modules. */
 static void update_events(void)
 {
     const unsigned changes = hr_perf_cpu_changes(perf);
+    const bool is_known = events.known_count == events.event_count;
 
-    if (changes == cpu_changes)
+    if (changes == cpu_changes && (is_known || cdtime() - update_time < UPDATE_INTERVAL))
         return;
     cpu_changes = changes;
+    update_time = cdtime();
     if (perf_events_update(&events, root))
         hr_perf_update_events(perf);
 }
@@ -555,7 +562,7 @@ static int cgroup_perf_init(void)
     if ((!events_found && look_up_events() < 0) || start_counting() < 0)
         return -1;
     started = true;
-    if (perf == NULL)
+    if (events.known_count == 0)
         WARNING(PLUGIN ": there is nothing to count: this machine knows none of the events.");
     else if (!config.system && selection_is_empty(selection))
         WARNING(PLUGIN

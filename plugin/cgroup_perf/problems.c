@@ -105,6 +105,8 @@ static void find_affected(const struct perf_events *events, const struct hr_perf
         for (size_t e = 0; e < events->groups[g].count; e++) {
             const struct hr_perf_event *event = events->groups[g].events[e];
             const int status = hr_perf_status(perf, scope, g, e);
+            if (event->encoding_count == 0) /* which was logged when it was looked up */
+                continue;
             /* A problem that was logged for the machine isn't logged again for cgroups. */
             if (scope == HR_PERF_CGROUP && status == hr_perf_status(perf, HR_PERF_SYSTEM, g, e))
                 continue;

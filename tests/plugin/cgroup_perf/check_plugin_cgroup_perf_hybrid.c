@@ -49,6 +49,7 @@ static struct hr_root *root;
 static struct perf_events events;
 static struct hr_perf *perf;
 static struct hr_perf_target *target;
+static const char *removed; /* of the tree, before events are looked up */
 
 /* --- Fixture -------------------------------------------------------------- */
 
@@ -99,6 +100,8 @@ static void open_machine_with(const struct machine *machine, const char *atoms)
 
     event_source_add(tree, machine->pmus,
                      atoms != NULL ? EVENT_SOURCE_DIRECTORIES : EVENT_SOURCE_LINKS);
+    if (removed != NULL)
+        tree_remove(tree, removed);
     if (atoms != NULL)
         tree_write(tree, EVENT_SOURCE "/cpu_atom/cpus", "%s", atoms);
     tree_write(tree, "sys/devices/system/cpu/online", "%s\n", machine->online);
@@ -109,7 +112,7 @@ static void open_machine_with(const struct machine *machine, const char *atoms)
     }
     for (int i = 0; i < 2; i++)
         add_line(lines[i]);
-    ck_assert_int_eq(perf_events_look_up(&events, root), 0);
+    ck_assert_int_eq(perf_events_look_up(&events, root), removed != NULL ? 2 : 0);
     const struct hr_perf_options options = {.groups = events.groups,
                                             .group_count = events.group_count,
                                             .slice_ns = UINT64_MAX,
@@ -140,9 +143,10 @@ static void count_on(const struct machine *machine, int cpu)
 
 static void submit(void)
 {
+    static time_t time = 1000000000;
     const struct submission submission = {
-        .plugin = "cgroup_perf", .instance = "system", .time = TIME_T_TO_CDTIME_T(1000000000)};
-    const struct perf_values_options publishing = {.per_cpu = true};
+        .plugin = "cgroup_perf", .instance = "system", .time = TIME_T_TO_CDTIME_T(time++)};
+    const struct perf_values_options publishing = {.per_cpu = true, .running = true};
 
     perf_events_name_ratios(&events, perf);
     perf_values_submit(&submission, &events, target, &publishing);
@@ -238,6 +242,44 @@ START_TEST(counts_on_cores_that_come_online)
 }
 END_TEST
 
+/* A module is loaded that has a PMU. What was counted before stays. */
+START_TEST(counts_events_of_a_pmu_that_comes)
+{
+    static const char *const late[2] = {"power/energy-pkg/", "power/energy-ram,name=memory/"};
+    const struct machine *machine = &machines[0];
+
+    add_line(late);
+    removed = EVENT_SOURCE "/power";
+    open_machine_with(machine, "16-23\n");
+    ck_assert_uint_eq(fake_logs(LOG_ERR, "event \"power/energy-pkg/\" can't be counted"), 1);
+    ck_assert_uint_eq(events.known_count, 4);
+    count_on(machine, 0);
+    read_machine();
+    submit();
+    ck_assert_uint_eq(fake_count("*/perf-*"), 4 * 4);
+    event_source_add(tree, machine->pmus, EVENT_SOURCE_DIRECTORIES);
+    tree_write(tree, EVENT_SOURCE "/cpu_atom/cpus", "16-23\n");
+    ck_assert(perf_events_update(&events, root));
+    ck_assert_uint_eq(events.known_count, 6);
+    ck_assert_uint_eq(fake_logs(LOG_INFO, "cgroup_perf: event \"power/energy-pkg/\" is known now, "
+                                          "and counted from now on."),
+                      1);
+    hr_perf_update_events(perf);
+    read_machine();
+    fake_perf_add_count(FAKE_MACHINE, 0, 2, 70);
+    fake_perf_add_count(FAKE_MACHINE, 0, 3, 8);
+    fake_perf_add_times(FAKE_MACHINE, 0, 2, SECOND, SECOND);
+    count_on(machine, 1);
+    read_machine();
+    submit();
+    assert_ratio("perf-power_energy-pkg", 70);
+    assert_ratio("perf-memory", 8);
+    assert_ratio("percent-memory-running", 100);
+    assert_ratio("perf-cycles", 6000);
+    ck_assert(!perf_events_update(&events, root));
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("plugin cgroup_perf hybrid");
@@ -246,5 +288,6 @@ int main(void)
     tcase_add_loop_test(tests, ratios_are_those_of_the_sums_of_all_cores, 0, 2);
     tcase_add_loop_test(tests, an_event_that_some_cores_lack_makes_no_ratio, 0, 2);
     tcase_add_test(tests, counts_on_cores_that_come_online);
+    tcase_add_test(tests, counts_events_of_a_pmu_that_comes);
     return run_suite("plugin cgroup_perf hybrid", tests);
 }

@@ -366,6 +366,27 @@ START_TEST(a_package_is_counted_on_by_another_cpu)
 }
 END_TEST
 
+/* Events that aren't known are looked up again when CPUs come or go, and each minute. */
+START_TEST(an_event_that_was_not_known_is_counted_later)
+{
+    perf_begin("Event \"page-faults\"\nEvent \"late/any/\"");
+    harness_read();
+    harness_assert_logs(1, "error: cgroup_perf: event \"late/any/\" can't be counted");
+    const double faults = perf_of_system("perf-page-faults");
+    tree_write(tree, "sys/bus/event_source/devices/late/type", "1\n");
+    tree_write(tree, "sys/bus/event_source/devices/late/events/any", "event=0x0\n");
+    tree_write(tree, "sys/bus/event_source/devices/late/format/event", "config:0-63\n");
+    tree_write(tree, "sys/devices/system/cpu/online", "1\n");
+    harness_read();
+    harness_sleep(10);
+    harness_read();
+    ck_assert_double_gt(perf_of_system("perf-late_any"), 0);
+    ck_assert_double_ge(perf_of_system("perf-page-faults"), faults);
+    harness_assert_logs(1, "info: cgroup_perf: event \"late/any/\" is known now, and counted from "
+                           "now on.");
+}
+END_TEST
+
 int main(void)
 {
     const char *obstacle = perf_obstacle(false);
@@ -388,9 +409,10 @@ int main(void)
     tcase_add_test(tests, counts_what_happens);
     tcase_add_test(tests, gives_all_values_of_a_read_one_time);
     tcase_add_test(tests, neither_grows_nor_goes_back);
-    if (perf_cpus() > 1)
+    if (perf_cpus() > 1) {
         tcase_add_test(tests, a_package_is_counted_on_by_another_cpu);
-    else
-        puts("# without another CPU that counts for a package: there is only one");
+        tcase_add_test(tests, an_event_that_was_not_known_is_counted_later);
+    } else
+        puts("# without a CPU that goes: there is only one");
     return run_suite("plugin cgroup_perf", tests);
 }
