@@ -4,10 +4,13 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/message.h"
 #include "headroom/array.h"
 #include "headroom/cgroup.h"
+#include "headroom/entitlement.h"
+#include "headroom/quantity.h"
 
 /* Takers with a smaller share aren't named: of the growth of memory, and of waiting time. */
 #define WORTH_NAMING_PCT 1
@@ -15,11 +18,29 @@
 /* The same for CPU time, in CPUs. */
 #define WORTH_NAMING_CPUS 0.01
 
+/* Less growth of all groups together is none. */
+#define WORTH_NAMING_BYTES (1 << 20)
+
 struct taker {
-    const char *path;
-    const char *name; /* in messages */
-    double amount;    /* NAN: not known */
+    const struct hr_cgroup *group;
+    double amount; /* NAN: not known */
+    double excess; /* of CPU time, beyond its share; where these aren't known, the amount */
 };
+
+/* One that is to be named, and by how much it takes. */
+struct named {
+    const struct taker *taker;
+    double amount;
+};
+
+/* A container has its name. */
+static const char *name_of(const struct taker *taker)
+{
+    const struct subject *subject = taker->group->data;
+
+    return message_is_path(subject->instance, taker->group->path) ? taker->group->path
+                                                                  : subject->instance;
+}
 
 void takers_binding_path(const struct subject *subject, const struct hr_room *room, char *path,
                          size_t size)
@@ -38,6 +59,11 @@ static double grown_memory(const struct subject *subject)
     return subject->room[SUBJECT_MEMORY].status == 0
                ? subject->memory_level - subject->memory_before
                : NAN;
+}
+
+static double used_memory(const struct subject *subject)
+{
+    return subject->room[SUBJECT_MEMORY].status == 0 ? subject->memory_level : NAN;
 }
 
 static double used_cpus(const struct subject *subject)
@@ -61,8 +87,11 @@ static double io_stall(const struct subject *subject)
 }
 
 static double (*const amount_of[TAKERS_RANKING_COUNT])(const struct subject *) = {
-    [TAKERS_CPU] = used_cpus,       [TAKERS_MEMORY] = grown_memory,
-    [TAKERS_CPU_WAITS] = cpu_stall, [TAKERS_MEMORY_WAITS] = memory_stall,
+    [TAKERS_CPU] = used_cpus,
+    [TAKERS_GROWTH] = grown_memory,
+    [TAKERS_SIZE] = used_memory,
+    [TAKERS_CPU_WAITS] = cpu_stall,
+    [TAKERS_MEMORY_WAITS] = memory_stall,
     [TAKERS_IO_WAITS] = io_stall,
 };
 
@@ -80,13 +109,24 @@ static int byte_of(char byte)
 }
 
 /* The order in which a group is followed at once by the groups in it. */
-static int compare_paths(const void *left, const void *right)
+static int order_of(const struct hr_cgroup *left, const struct hr_cgroup *right)
 {
-    const char *a = ((const struct taker *)left)->path, *b = ((const struct taker *)right)->path;
+    const char *a = left->path, *b = right->path;
 
     while (*a != '\0' && *a == *b)
         a++, b++;
     return byte_of(*a) - byte_of(*b);
+}
+
+static int compare_paths(const void *left, const void *right)
+{
+    return order_of(((const struct taker *)left)->group, ((const struct taker *)right)->group);
+}
+
+static int compare_contenders(const void *left, const void *right)
+{
+    return order_of(((const struct hr_cpu_contender *)left)->group,
+                    ((const struct hr_cpu_contender *)right)->group);
 }
 
 /* What isn't known comes last. */
@@ -107,7 +147,8 @@ static void keep_lowest(struct takers_ranking *ranking)
 
     for (size_t i = 0; i < ranking->count; i++) {
         const struct taker *taker = &ranking->list[i];
-        if (i + 1 == ranking->count || !hr_cgroup_is_within(taker[1].path, taker->path))
+        if (i + 1 == ranking->count ||
+            !hr_cgroup_is_within(taker[1].group->path, taker->group->path))
             ranking->list[kept++] = *taker;
     }
     ranking->count = kept;
@@ -125,17 +166,12 @@ static int list_groups(struct hr_cgroup_set *groups, double (*amount)(const stru
             continue;
         if (HR_ARRAY_RESERVE(ranking->list, capacity, ranking->count + 1) < 0)
             return -ENOMEM;
-        ranking->list[ranking->count++] = (struct taker){
-            .path = group->path,
-            .name =
-                message_is_path(subject->instance, group->path) ? group->path : subject->instance,
-            .amount = amount(subject),
-        };
+        ranking->list[ranking->count++] = (struct taker){group, amount(subject), 0};
     }
     return 0;
 }
 
-static const struct takers_ranking *rank_by(struct takers *takers, int by)
+static struct takers_ranking *rank_by(struct takers *takers, int by)
 {
     struct takers_ranking *ranking = &takers->rankings[by];
 
@@ -156,6 +192,7 @@ void takers_clear(struct takers *takers)
 {
     for (int i = 0; i < TAKERS_RANKING_COUNT; i++) {
         free(takers->rankings[i].list);
+        free(takers->rankings[i].shared);
         takers->rankings[i] = (struct takers_ranking){.list = NULL};
     }
 }
@@ -166,12 +203,28 @@ static const struct taker *next_within(const struct takers_ranking *ranking, con
 {
     for (size_t i = after != NULL ? (size_t)(after - ranking->list) + 1 : 0; i < ranking->count;
          i++)
-        if (hr_cgroup_is_within(ranking->list[i].path, above))
+        if (hr_cgroup_is_within(ranking->list[i].group->path, above))
             return &ranking->list[i];
     return NULL;
 }
 
-/* --- In words ------------------------------------------------------------------------- */
+/* Keeps those that take most. */
+static void add_named(struct named *named, size_t *count, size_t most, const struct named *added)
+{
+    size_t at = *count;
+
+    while (at > 0 && named[at - 1].amount < added->amount)
+        at--;
+    if (at == most)
+        return;
+    if (*count < most)
+        ++*count;
+    for (size_t i = *count - 1; i > at; i--)
+        named[i] = named[i - 1];
+    named[at] = *added;
+}
+
+/* --- Memory --------------------------------------------------------------------------- */
 
 static double sum_within(const struct takers_ranking *ranking, const char *above)
 {
@@ -183,47 +236,170 @@ static double sum_within(const struct takers_ranking *ranking, const char *above
     return sum;
 }
 
-static void append_memory(const struct takers_ranking *ranking, const char *above, size_t count,
-                          struct message *message)
+/* What of its amount, growth or all, isn't protected from the others within a group. */
+static double unprotected(const struct takers *takers, const struct taker *taker, const char *above)
 {
-    const double sum = sum_within(ranking, above);
-    const char *before = "; taking: ";
-    const struct taker *taker = NULL;
+    const struct subject *subject = taker->group->data;
+    uint64_t bytes = 0;
 
-    for (; count > 0 && (taker = next_within(ranking, above, taker)) != NULL; count--) {
-        const double pct = taker->amount >= 1 ? 100 * taker->amount / sum : 0;
-        if (pct < WORTH_NAMING_PCT ||
-            !message_append(message, "%s%s %.0f %%", before, taker->name, pct))
-            return;
-        before = ", ";
-    }
+    if (hr_memory_protection_read(takers->root, taker->group, above, &bytes) < 0)
+        bytes = 0; /* a group without protection, or that is gone */
+    return fmin(taker->amount, subject->memory_level - (double)bytes);
 }
 
-static void append_cpus(const struct takers_ranking *ranking, const char *above, size_t count,
+/* The groups come by what they take with what is protected, so that no more of them are asked than
+ * may be named. */
+static size_t find_unprotected(const struct takers *takers, const struct takers_ranking *ranking,
+                               const char *above, struct named named[TAKERS_MOST])
+{
+    const struct taker *taker = NULL;
+    size_t count = 0;
+
+    while ((taker = next_within(ranking, above, taker)) != NULL && taker->amount >= 1) {
+        if (count == takers->count && taker->amount <= named[count - 1].amount)
+            break;
+        add_named(named, &count, takers->count,
+                  &(struct named){taker, unprotected(takers, taker, above)});
+    }
+    return count;
+}
+
+/* @return whether any was named. */
+static bool append_growth(struct takers *takers, const struct takers_ranking *ranking,
+                          const char *above, double sum, struct message *message)
+{
+    struct named named[TAKERS_MOST];
+    const size_t count = find_unprotected(takers, ranking, above, named);
+    size_t i = 0;
+
+    for (; i < count && 100 * named[i].amount >= WORTH_NAMING_PCT * sum; i++)
+        if (!message_append(message, "%s%s %.0f %%", i == 0 ? "; taking: " : ", ",
+                            name_of(named[i].taker), 100 * named[i].amount / sum))
+            return true;
+    return i > 0;
+}
+
+static void append_size(struct takers *takers, const char *above, struct message *message)
+{
+    const struct takers_ranking *ranking = rank_by(takers, TAKERS_SIZE);
+    struct named named[TAKERS_MOST];
+    const size_t count = find_unprotected(takers, ranking, above, named);
+    const double sum = sum_within(ranking, above);
+
+    for (size_t i = 0; i < count && 100 * named[i].amount >= WORTH_NAMING_PCT * sum; i++)
+        if (!message_append(message, "%s%s %s", i == 0 ? "; taking: " : ", ",
+                            name_of(named[i].taker), hr_quantity_bytes(named[i].amount).text))
+            return;
+}
+
+static void append_memory(struct takers *takers, const char *above, struct message *message)
+{
+    const struct takers_ranking *growth = rank_by(takers, TAKERS_GROWTH);
+    const struct taker *first = next_within(growth, above, NULL);
+    const double sum = sum_within(growth, above);
+
+    if (sum >= WORTH_NAMING_BYTES && append_growth(takers, growth, above, sum, message))
+        return;
+    /* What a group has that its own limit binds, with none in it, has been said. */
+    if (first != NULL && strcmp(first->group->path, above) != 0)
+        append_size(takers, above, message);
+}
+
+/* --- CPU time ------------------------------------------------------------------------- */
+
+/* Lists those that use any. @return their number; 0 also if memory is short. */
+static size_t list_contenders(const struct takers_ranking *ranking, const char *above,
+                              struct hr_cpu_contender **contenders)
+{
+    const struct taker *taker = NULL;
+    size_t count = 0;
+
+    *contenders = calloc(ranking->count + 1, sizeof(**contenders));
+    while (*contenders != NULL && (taker = next_within(ranking, above, taker)) != NULL &&
+           taker->amount >= WORTH_NAMING_CPUS)
+        (*contenders)[count++].group = taker->group;
+    if (count > 1)
+        qsort(*contenders, count, sizeof(**contenders), compare_contenders);
+    return count;
+}
+
+static double fair_share(const struct hr_cpu_contender *contenders, size_t count,
+                         const struct taker *taker)
+{
+    const struct hr_cpu_contender key = {.group = taker->group};
+    const struct hr_cpu_contender *found =
+        bsearch(&key, contenders, count, sizeof(*contenders), compare_contenders);
+
+    return found != NULL ? found->fair_cpus : INFINITY;
+}
+
+/* @return whether any uses more than its share. */
+static bool subtract_shares(struct takers_ranking *ranking,
+                            const struct hr_cpu_contender *contenders, size_t count)
+{
+    bool is_any = false;
+
+    for (size_t i = 0; i < ranking->count; i++) {
+        struct taker *taker = &ranking->list[i];
+        taker->excess = taker->amount - fair_share(contenders, count, taker);
+        is_any |= taker->excess >= WORTH_NAMING_CPUS;
+    }
+    return is_any;
+}
+
+/* Once for all groups that the same binds. */
+static void find_excess(struct takers *takers, struct takers_ranking *ranking, const char *above,
+                        double cpus)
+{
+    struct hr_cpu_contender *contenders = NULL;
+
+    if (ranking->shared != NULL && strcmp(ranking->shared, above) == 0 &&
+        ranking->shared_cpus == cpus)
+        return;
+    free(ranking->shared);
+    ranking->shared = strdup(above);
+    ranking->shared_cpus = cpus;
+    const size_t count = list_contenders(ranking, above, &contenders);
+    if (count < 2 || hr_cpu_divide(takers->root, above, cpus, contenders, count) < 0 ||
+        !subtract_shares(ranking, contenders, count))
+        for (size_t i = 0; i < ranking->count; i++)
+            ranking->list[i].excess = ranking->list[i].amount;
+    free(contenders);
+}
+
+static void append_cpus(struct takers *takers, const char *above, double cpus,
                         struct message *message)
 {
-    const char *before = "; taking: ";
+    struct takers_ranking *ranking = rank_by(takers, TAKERS_CPU);
+    struct named named[TAKERS_MOST];
     const struct taker *taker = NULL;
+    size_t count = 0;
 
-    for (; count > 0 && (taker = next_within(ranking, above, taker)) != NULL; count--) {
-        if (!(taker->amount >= WORTH_NAMING_CPUS) ||
-            !message_append(message, taker->amount < 9.95 ? "%s%s %.2g CPUs" : "%s%s %.0f CPUs",
-                            before, taker->name, taker->amount))
+    find_excess(takers, ranking, above, cpus);
+    while ((taker = next_within(ranking, above, taker)) != NULL)
+        if (taker->excess >= WORTH_NAMING_CPUS)
+            add_named(named, &count, takers->count, &(struct named){taker, taker->excess});
+    for (size_t i = 0; i < count; i++) {
+        const double used = named[i].taker->amount;
+        if (!message_append(message, used < 9.95 ? "%s%s %.2g CPUs" : "%s%s %.0f CPUs",
+                            i == 0 ? "; taking: " : ", ", name_of(named[i].taker), used))
             return;
-        before = ", ";
     }
 }
+
+/* --- In words ------------------------------------------------------------------------- */
 
 void takers_append(struct takers *takers, const struct subject *subject, int resource,
                    struct message *message)
 {
+    const struct hr_room *room = &subject->room[resource];
     char above[PATH_MAX];
 
-    takers_binding_path(subject, &subject->room[resource], above, sizeof(above));
+    takers_binding_path(subject, room, above, sizeof(above));
     if (resource == SUBJECT_CPU)
-        append_cpus(rank_by(takers, TAKERS_CPU), above, takers->count, message);
+        append_cpus(takers, above, room->limit, message);
     else if (resource == SUBJECT_MEMORY)
-        append_memory(rank_by(takers, TAKERS_MEMORY), above, takers->count, message);
+        append_memory(takers, above, message);
 }
 
 /* Whether there are groups, and the amount of each is known. */
@@ -249,7 +425,7 @@ void takers_append_waiting(struct takers *takers, const struct subject *subject,
         taker = next_within(ranking, above, taker);
         if (taker == NULL || !(taker->amount >= WORTH_NAMING_PCT))
             break;
-        if (!message_append(message, "%s%s %.0f %%", before, taker->name, taker->amount))
+        if (!message_append(message, "%s%s %.0f %%", before, name_of(taker), taker->amount))
             return;
         before = ", ";
     }

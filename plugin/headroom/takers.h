@@ -9,10 +9,13 @@
 #include "headroom/cgroup.h"
 #include "headroom/subject.h"
 
+struct hr_root;
+
 /** What groups are ranked by. */
 enum {
     TAKERS_CPU,
-    TAKERS_MEMORY,
+    TAKERS_GROWTH, /**< of memory */
+    TAKERS_SIZE,
     TAKERS_CPU_WAITS,
     TAKERS_MEMORY_WAITS,
     TAKERS_IO_WAITS,
@@ -24,14 +27,21 @@ struct takers_ranking {
     bool is_made;
     struct taker *list;
     size_t count; /**< 0: there are none, or memory is short */
+    char *shared; /**< of CPU time: the path of the group within which shares by weight are known;
+                       NULL: they aren't yet */
+    double shared_cpus; /**< what these are shares of */
 };
+
+/** How many groups can be named. */
+#define TAKERS_MOST 10
 
 /** Who takes and who waits in one interval. The groups are ranked when that is asked for first; the
  * caller ends it with takers_clear(). */
 struct takers {
+    const struct hr_root *root;
     struct hr_cgroup_set *groups; /**< that are measured; NULL: none. Their data is a struct
                                      subject, or NULL */
-    size_t count;                 /**< how many are named at most */
+    size_t count;                 /**< how many are named at most; TAKERS_MOST or fewer */
     struct takers_ranking rankings[TAKERS_RANKING_COUNT]; /**< initially all zeros */
 };
 
@@ -44,7 +54,9 @@ void takers_binding_path(const struct subject *subject, const struct hr_room *ro
 
 /**
  * Appends who takes, in the group whose limit binds: of memory those that grew, by their part of
- * all growth there; of CPU time those that use most; of I/O nothing.
+ * all growth there; where none did those that have most; of both what memory.low protects doesn't
+ * count. Of CPU time those that use more than their share by weight, or where that isn't known or
+ * none does, those that use most. Of I/O nothing.
  *
  * @param resource  SUBJECT_CPU, …
  */

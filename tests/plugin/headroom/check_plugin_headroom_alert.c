@@ -207,6 +207,126 @@ START_TEST(a_group_that_ended_begins_again)
 }
 END_TEST
 
+/* --- Who takes ------------------------------------------------------------------------------- */
+
+static const unsigned mib_of[3] = {300, 100, 200};
+
+/* Three groups in p, whose limit leaves 50 MiB; c shall be protected. */
+static void fill_up(const char *low, const char *low_of_above)
+{
+    room_tree_add_group(tree, "p");
+    room_tree_memory(tree, "p", 600, 0);
+    room_tree_write(tree, "p", "memory.max", "681574400\n"); /* 650 MiB */
+    room_tree_write(tree, "p", "memory.low", low_of_above);
+    room_tree_write(tree, "p", "memory.min", "0\n");
+    for (size_t i = 0; i < COUNT(mib_of); i++) {
+        room_tree_add_group(tree, leaking[1 + i]);
+        room_tree_memory(tree, leaking[1 + i], mib_of[i], 0);
+        room_tree_write(tree, leaking[1 + i], "memory.low", i == 2 ? low : "0\n");
+        room_tree_write(tree, leaking[1 + i], "memory.min", "0\n");
+    }
+    tree_write(tree, "proc/meminfo",
+               "MemTotal: 9024000 kB\nMemAvailable: 8000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n");
+}
+
+static const struct {
+    const char *low, *taking;
+} protections[] = {
+    {"0\n", "; taking: p/a 300 MiB, p/c 200 MiB, p/b 100 MiB; waiting"},
+    {"157286400\n", "; taking: p/a 300 MiB, p/b 100 MiB, p/c 50 MiB; waiting"}, /* 150 MiB */
+    {"max\n", "; taking: p/a 300 MiB, p/b 100 MiB; waiting"},
+};
+
+/* Where none grows: what memory.low protects isn't taken from others. */
+START_TEST(names_who_has_most_beyond_its_protection)
+{
+    fill_up(protections[_i].low, "0\n");
+    harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\nRoomBelow 50\n</Alert>");
+    for (unsigned i = 0; i < 7; i++)
+        headroom_pass(10);
+    headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 3), protections[_i].taking);
+}
+END_TEST
+
+/* Of the machine's memory nothing of it is protected, as nothing of p is. */
+START_TEST(a_group_above_without_protection_lends_none)
+{
+    fill_up("max\n", "0\n");
+    room_tree_write(tree, "p", "memory.max", "max\n");
+    tree_write(tree, "proc/meminfo",
+               "MemTotal: 1024000 kB\nMemAvailable: 51200 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n");
+    harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\nRoomBelow 30\n</Alert>");
+    for (unsigned i = 0; i < 7; i++)
+        headroom_pass(10);
+    headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 1),
+                         "; taking: p/a 300 MiB, p/c 200 MiB, p/b 100 MiB; waiting");
+}
+END_TEST
+
+/* It grows most, by 60 MiB, of which all are protected, or all but 20. */
+START_TEST(protected_growth_takes_nothing)
+{
+    static const char *const lows[] = {"max\n", "251658240\n"}; /* 240 MiB */
+    static const char *const taking[] = {"; taking: p/b 25 %; waiting",
+                                         "; taking: p/c 28 %, p/b 25 %; waiting"};
+
+    fill_up(lows[_i], "0\n");
+    room_tree_write(tree, "p", "memory.max", "943718400\n"); /* 900 MiB */
+    harness_begin(
+        "Cgroup \"p/*\"\nSystem false\n<Alert>\nBefore 0\nRoomBelow 40\nTopTakers 2\n</Alert>");
+    headroom_pass(10);
+    room_tree_memory(tree, "p/c", 260, 0);
+    room_tree_memory(tree, "p/b", 120, 0);
+    room_tree_memory(tree, "p", 850, 0);
+    for (unsigned i = 0; i < 6; i++)
+        headroom_pass(10);
+    headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 1), taking[_i]);
+}
+END_TEST
+
+/* Three groups in p use 1.8 of the 2 CPUs that it may have, while these are throttled. */
+static void use_cpus(const char *const weights[3])
+{
+    static const uint64_t used_us[3] = {1000000, 600000, 200000}; /* a second */
+    char text[32];
+
+    room_tree_add_group(tree, "p");
+    room_tree_write(tree, "p", "cpu.max", "200000 100000\n");
+    for (size_t i = 0; i < 3; i++) {
+        room_tree_add_group(tree, leaking[1 + i]);
+        if (weights[i] != NULL) {
+            snprintf(text, sizeof(text), "%s\n", weights[i]);
+            room_tree_write(tree, leaking[1 + i], "cpu.weight", text);
+        }
+    }
+    harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\n</Alert>");
+    for (unsigned s = 0; s <= 80; s += 10) {
+        for (size_t i = 0; i < 3; i++)
+            room_tree_cpu(tree, leaking[1 + i], used_us[i] * s, 0, 0, 0);
+        room_tree_cpu(tree, "p", 1800000ull * s, 10 * s, 5 * s, 100000ull * s);
+        headroom_pass(10);
+    }
+}
+
+static const struct {
+    const char *weights[3], *taking;
+} shares[] = {
+    {{"100", "100", "100"}, "; taking: p/a 1 CPUs; waiting"},
+    {{"1000", "100", "100"}, "; taking: p/b 0.6 CPUs, p/c 0.2 CPUs; waiting"},
+    {{"100", "1000", "1000"}, "; taking: p/a 1 CPUs; waiting"},
+    {{"500", "350", "150"}, "; taking: p/a 1 CPUs, p/b 0.6 CPUs, p/c 0.2 CPUs; waiting"},
+    {{"1000", "100", NULL}, "; taking: p/a 1 CPUs, p/b 0.6 CPUs, p/c 0.2 CPUs; waiting"},
+};
+
+/* Those that use more than their weight is due; all, where none does, or a weight isn't
+ * known. */
+START_TEST(names_who_uses_more_than_its_share)
+{
+    use_cpus(shares[_i].weights);
+    headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 1), shares[_i].taking);
+}
+END_TEST
+
 /* --- Who waits ------------------------------------------------------------------------------- */
 
 static const struct {
@@ -291,6 +411,10 @@ int main(void)
     tcase_add_test(tests, notifies_of_little_room_by_io);
     tcase_add_test(tests, ends_the_alarm_of_a_group_that_is_gone);
     tcase_add_test(tests, a_group_that_ended_begins_again);
+    tcase_add_loop_test(tests, names_who_has_most_beyond_its_protection, 0, COUNT(protections));
+    tcase_add_test(tests, a_group_above_without_protection_lends_none);
+    tcase_add_loop_test(tests, protected_growth_takes_nothing, 0, 2);
+    tcase_add_loop_test(tests, names_who_uses_more_than_its_share, 0, COUNT(shares));
     tcase_add_loop_test(tests, says_what_is_known_of_who_waits, 0, COUNT(waiters));
     tcase_add_test(tests, groups_are_ranked_once_an_interval);
     return run_suite("headroom_alert", tests);
