@@ -12,6 +12,7 @@
 #include "headroom/array.h"
 #include "headroom/oom.h"
 #include "headroom/psi.h"
+#include "headroom/reclaim.h"
 #include "headroom/room.h"
 #include "headroom/utf8.h"
 
@@ -280,6 +281,32 @@ static void check_oom(struct check_context *context)
                         sources.count_status, count_advice);
 }
 
+/* --- Memory that can be taken --------------------------------------------- */
+
+/* Of one of several, as the controller may be enabled for some only. The plugin does without, and
+ * the configuration never uses it: `headroom probe` does, by hand. */
+static void check_reclaim(const struct check_context *context, const struct doctor_groups *groups)
+{
+    static const char feature[] = "taking memory from cgroups, for headroom probe";
+    struct hr_reason reason, first = {.error = 0};
+    struct hr_reclaim *reclaim;
+
+    findings_use(context->findings, false);
+    for (size_t i = 0; i < groups->sample_count; i++) {
+        if (hr_reclaim_open(context->root, groups->samples[i], &reclaim, &reason) == 0) {
+            hr_reclaim_close(reclaim);
+            findings_add(context->findings, FINDING_WORKS, feature, NULL, NULL);
+            return;
+        }
+        if (first.error == 0)
+            first = reason;
+    }
+    if (first.error != 0)
+        findings_add_reason(context->findings, FINDING_NOTE, feature, &first);
+    else
+        doctor_add_missing_group(context->findings, feature, groups);
+}
+
 void doctor_check_headroom(const struct hr_root *root, const struct usage *usage,
                            struct findings *findings)
 {
@@ -297,8 +324,9 @@ void doctor_check_headroom(const struct hr_root *root, const struct usage *usage
     findings_use(findings, headroom->groups.patterns.count > 0);
     doctor_add_mount(findings, &groups);
     check_groups(&context, &of, &groups);
-    doctor_groups_close(&groups);
     findings_use(findings, headroom->oom);
     check_oom(&context);
+    check_reclaim(&context, &groups);
+    doctor_groups_close(&groups);
     hr_room_machine_close(context.machine);
 }

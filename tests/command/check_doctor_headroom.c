@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command/check_doctor_headroom.c - `headroom doctor`: whether memory can be taken from cgroups, as
+ * `headroom probe` does, in a tree of files.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "doctor/checks.h"
+#include "headroom/root.h"
+#include "support/suite.h"
+#include "support/tree.h"
+
+static struct tree *tree;
+static struct hr_root *root;
+static struct findings findings;
+static struct usage usage;
+
+static void set_up(void)
+{
+    tree = tree_new();
+    ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
+    tree_add_process(tree, &(struct tree_process){.pid = 1, .name = "init", .started = 1});
+    tree_add_group(tree, "a", true);
+    tree_add_group(tree, "b", true);
+}
+
+static void tear_down(void)
+{
+    hr_root_close(root);
+    tree_free(tree);
+}
+
+static const struct finding *check(enum findings_judgement judgement)
+{
+    memset(&findings, 0, sizeof(findings));
+    findings_begin(&findings, "headroom", judgement);
+    doctor_check_headroom(root, &usage, &findings);
+    for (size_t i = 0; i < findings.count; i++)
+        if (strcmp(findings.items[i].feature, "taking memory from cgroups, for headroom probe") ==
+            0)
+            return &findings.items[i];
+    ck_abort_msg("nothing is said of it");
+    return NULL;
+}
+
+static void assert_note(const char *cause, const char *remedy)
+{
+    const struct finding *found = check(FINDINGS_ALL);
+
+    ck_assert_int_eq(found->state, FINDING_NOTE);
+    ck_assert_str_eq(found->cause, cause);
+    ck_assert_str_eq(found->remedy, remedy);
+}
+
+/* One group suffices: the controller may be enabled for some only. */
+START_TEST(works_where_the_file_is)
+{
+    tree_write(tree, TREE_CGROUPS "/b/memory.current", "4096\n");
+    tree_write(tree, TREE_CGROUPS "/b/memory.reclaim", "%s", "");
+    const struct finding *found = check(FINDINGS_ALL);
+    ck_assert_int_eq(found->state, FINDING_WORKS);
+    ck_assert(found->used);
+}
+END_TEST
+
+START_TEST(an_older_kernel_is_no_fault)
+{
+    tree_write(tree, TREE_CGROUPS "/a/memory.current", "4096\n");
+    tree_write(tree, TREE_CGROUPS "/b/memory.current", "4096\n");
+    assert_note("this kernel has no memory.reclaim", "it takes Linux 5.19 or newer");
+}
+END_TEST
+
+START_TEST(nor_is_a_controller_that_is_not_enabled)
+{
+    assert_note("the memory controller isn't enabled for the cgroup",
+                "write +memory to cgroup.subtree_control of the one above");
+}
+END_TEST
+
+/* Whatever the plugin is to do. */
+START_TEST(a_configuration_never_uses_it)
+{
+    usage.headroom.system = usage.headroom.oom = true;
+    ck_assert(!check(FINDINGS_AS_CONFIGURED)->used);
+    usage = (struct usage){.headroom = {.oom = false}};
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("doctor_headroom");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, works_where_the_file_is);
+    tcase_add_test(tests, an_older_kernel_is_no_fault);
+    tcase_add_test(tests, nor_is_a_controller_that_is_not_enabled);
+    tcase_add_test(tests, a_configuration_never_uses_it);
+    return run_suite("doctor_headroom", tests);
+}
