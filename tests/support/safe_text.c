@@ -29,8 +29,18 @@ static bool is_safe_in(const char *text, locale_t locale)
     return true;
 }
 
+static bool is_printable_ascii(const char *text)
+{
+    while (*text >= ' ' && *text <= '~')
+        text++;
+    return *text == '\0';
+}
+
+/* Most is ASCII, and a locale is a file that is mapped each time. */
 bool is_safe_text(const char *text)
 {
+    if (is_printable_ascii(text))
+        return true;
     locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     locale_t former = uselocale(locale);
     bool is_safe = locale != (locale_t)0 && is_safe_in(text, locale);
