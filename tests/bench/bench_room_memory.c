@@ -3,7 +3,7 @@
  * bench/bench_room_memory.c - how much memory a group needs, as it is said of its working set,
  * against the limit below which its tasks are in trouble, which is found by trying.
  *
- *     bench_room_memory [SECONDS [LOAD…]]   of each limit; default: 30 warm
+ *     bench_room_memory [SECONDS [LOAD…] [file|anon]]   of each limit; default: 30 warm
  *
  * LOAD  warm    16 MiB touched all the time, 32 MiB once in 8 s, 48 MiB no more
  *       zipf    96 MiB, of which a page is touched the less often the later it is
@@ -11,9 +11,9 @@
  *       scan    64 MiB, one page after the other, within 16 s
  *       phases  the one half of 64 MiB for 10 s, then the other
  *
- * Each load has its memory twice: mapped from a slow disk, /dev/slow of the emulated machine, where
- * there is one; and anonymous, which is swapped out. Needs cgroup2's memory controller and swap
- * space; see tests/vm/bench-room.
+ * Each load has its memory twice, unless one of both is named: mapped from a slow disk, /dev/slow
+ * of the emulated machine, where there is one; and anonymous, which is swapped out. Needs cgroup2's
+ * memory controller and, for the latter, swap space; see tests/vm/bench-room.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -30,6 +30,7 @@
 #include "headroom/root.h"
 #include "headroom/wss.h"
 #include "support/loads.h"
+#include "support/tlb_flushers.h"
 
 #define MIB      ((size_t)1 << 20)
 #define PAGE     ((size_t)4096)
@@ -284,7 +285,11 @@ static void run_load(const struct load *load, bool is_file)
     hr_room_set_working_set(source, &set);
     read_room(machine, source, &reading); /* from here on with the parts of its memory */
     const struct truth truth = find_truth(machine, source, load);
-    /* What a page costs that is read again is known by now. */
+    /* What a page costs that is read again is known by now. What it has under a limit that is too
+     * low is no need, so that it gets all of it back first. */
+    read_room(machine, source, &reading);
+    groups_write(groups, "a", "memory.max", "max");
+    wait_s(1u << (WINDOWS - 1));
     read_room(machine, source, &reading);
     const double need = reading.working_set_status == 0 ? reading.memory.used : NAN;
     printf("# need by what it touches within %.0f s; status %d\n", reading.touched_s,
@@ -303,6 +308,14 @@ static void run_load(const struct load *load, bool is_file)
     groups_remove(groups, "a");
 }
 
+/* Whether a kind of memory is named, or none is. */
+static bool has_kind(const char *kind, int argc, char **argv)
+{
+    const char *last = argc > 2 ? argv[argc - 1] : "";
+
+    return strcmp(last, kind) == 0 || (strcmp(last, "file") != 0 && strcmp(last, "anon") != 0);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -310,15 +323,17 @@ int main(int argc, char **argv)
     errno = EINVAL;
     require(seconds >= 1, "SECONDS");
     require(hr_root_open("/", &root) == 0, "/");
+    start_tlb_flushers(); /* what is touched would seem not to be */
     groups = groups_new();
     require(groups != NULL, "no cgroup2 hierarchy that can be written to");
     groups_write(groups, ".", "cgroup.subtree_control", "+memory");
     for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
         if (!is_wanted(loads[i].name, argc, argv, "warm"))
             continue;
-        if (access("/dev/slow", R_OK) == 0)
+        if (has_kind("file", argc, argv) && access("/dev/slow", R_OK) == 0)
             run_load(&loads[i], true);
-        run_load(&loads[i], false);
+        if (has_kind("anon", argc, argv))
+            run_load(&loads[i], false);
     }
     groups_free(groups);
     hr_root_close(root);
