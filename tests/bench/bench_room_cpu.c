@@ -12,9 +12,11 @@
  *           quota     it may use half of a CPU
  *           timer     30 % of load, without and with a timer that interrupts 20,000 times a second:
  * what the machine is said to use more, against the kernel's own time of interrupts
+ *           two       alone, on two CPUs
+ *           one_of_two  beside a group that uses 30 % of one of two CPUs, and none of the other
  *
- * All of it runs on one CPU; for a machine with one see tests/vm/bench-room. Needs cgroup2's cpu
- * controller.
+ * All but the last two are for a machine with one CPU, these for one with two; for both see
+ * tests/vm/bench-room. Needs cgroup2's cpu controller.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -36,6 +38,7 @@
 #define WORKERS  64
 #define LINE_PCT 40.0
 #define STEPS    6
+#define NO_CPU   (-1)
 
 static const struct hr_room_lines lines = {{LINE_PCT, 10, 40, 101}};
 static const double begins[] = {0.3, 0.5, 0.7};
@@ -68,7 +71,19 @@ static void *work(void *context)
     return NULL;
 }
 
-static void start_stream(struct stream *stream, const char *group)
+/* This program's own CPU isn't that of others. @param cpu  NO_CPU: they may use all. */
+static void use_cpu(int cpu)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (cpu == NO_CPU || i == cpu)
+            CPU_SET(i, &set);
+    require(sched_setaffinity(0, sizeof(set), &set) == 0, "choose a CPU");
+}
+
+static void start_stream(struct stream *stream, const char *group, int cpu)
 {
     require(pipe2(stream->pipe, O_CLOEXEC) == 0, "pipe");
     stream->pid = fork();
@@ -77,6 +92,7 @@ static void start_stream(struct stream *stream, const char *group)
         return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     groups_write(groups, group, "cgroup.procs", "0");
+    use_cpu(cpu);
     close(stream->pipe[1]);
     for (int i = 0; i < WORKERS; i++) {
         pthread_t thread;
@@ -159,26 +175,29 @@ static struct measured measure(const struct hr_cgroup *group, struct stream *str
                          &measured.some_pct) == 0,
             "pressure");
     measured.room = after.cpu;
-    measured.used = after.cpu.status == 0 ? after.cpu.used : NAN;
+    measured.used = after.cpu.used;
     hr_room_close(source);
     hr_room_machine_close(machine);
     return measured;
 }
 
-/* The load at which tasks are stalled for as long as the line says. */
+/* What the group uses when tasks are stalled for as long as the line says: somewhat more than the
+ * load, as waking up takes time, too. */
 static double find_truth(const struct hr_cgroup *group, struct stream *streams, double most)
 {
-    double low = 0.1 * most, high = most;
+    double low = 0.1 * most, high = most, used_low = low, used_high = high;
 
     for (int i = 0; i < STEPS; i++) {
         const double middle = (low + high) / 2;
         const struct measured measured = measure(group, streams, middle);
+        const bool is_too_much = measured.some_pct >= LINE_PCT;
         printf("# load %.3f: stalled %.1f %%, used %.3f\n", middle, measured.some_pct,
                measured.used);
         fflush(stdout);
-        *(measured.some_pct >= LINE_PCT ? &high : &low) = middle;
+        *(is_too_much ? &high : &low) = middle;
+        *(is_too_much ? &used_high : &used_low) = measured.used;
     }
-    return (low + high) / 2;
+    return (used_low + used_high) / 2;
 }
 
 /* --- Scenarios ------------------------------------------------------------------------ */
@@ -186,11 +205,14 @@ static double find_truth(const struct hr_cgroup *group, struct stream *streams, 
 static const struct scenario {
     const char *name, *weight, *max;
     double neighbour, most; /* CPUs */
+    int neighbour_cpu, cpus;
 } scenarios[] = {
-    {"alone", "100", "max 100000", 0, 0.97},
-    {"equal", "100", "max 100000", 0.3, 0.67},
-    {"favoured", "400", "max 100000", 0.3, 0.67},
-    {"quota", "100", "50000 100000", 0, 0.49},
+    {"alone", "100", "max 100000", 0, 0.97, NO_CPU, 1},
+    {"equal", "100", "max 100000", 0.3, 0.67, NO_CPU, 1},
+    {"favoured", "400", "max 100000", 0.3, 0.67, NO_CPU, 1},
+    {"quota", "100", "50000 100000", 0, 0.49, NO_CPU, 1},
+    {"two", "100", "max 100000", 0, 1.94, NO_CPU, 2},
+    {"one_of_two", "100", "max 100000", 0.3, 1.67, 1, 2},
 };
 
 static void run_scenario(const struct scenario *scenario)
@@ -199,13 +221,15 @@ static void run_scenario(const struct scenario *scenario)
     struct measured at[3];
     struct hr_cgroup_set *set;
 
+    errno = EINVAL;
+    require(sysconf(_SC_NPROCESSORS_ONLN) == scenario->cpus, "the number of CPUs");
     groups_make(groups, "a");
     groups_make(groups, "b");
     groups_write(groups, "a", "cpu.weight", scenario->weight);
     groups_write(groups, "a", "cpu.max", scenario->max);
-    start_stream(&streams[0], "a");
+    start_stream(&streams[0], "a", NO_CPU);
     if (scenario->neighbour > 0)
-        start_stream(&streams[1], "b");
+        start_stream(&streams[1], "b", scenario->neighbour_cpu);
     streams[1].load = scenario->neighbour;
     usleep(200000);
     const struct hr_cgroup *group = find_group(root, groups, "a", &set);
@@ -213,7 +237,7 @@ static void run_scenario(const struct scenario *scenario)
         at[i] = measure(group, streams, begins[i] * scenario->most);
     const double truth = find_truth(group, streams, scenario->most);
     for (int i = 0; i < 3; i++)
-        printf("%-9s  %4.2f  %6.1f %%  %8.3f  %8.3f  %+5.0f %%  %s, status %d\n", scenario->name,
+        printf("%-10s  %4.2f  %6.1f %%  %8.3f  %8.3f  %+5.0f %%  %s, status %d\n", scenario->name,
                begins[i] * scenario->most, at[i].some_pct, at[i].room.attainable, truth,
                100 * (at[i].room.attainable / truth - 1),
                at[i].room.is_at_least ? "at least" : "as is", at[i].room.status);
@@ -277,13 +301,13 @@ static void run_timer(void)
     struct stream streams[2] = {{.load = 0.3}, {.pid = 0}};
 
     groups_make(groups, "a");
-    start_stream(&streams[0], "a");
+    start_stream(&streams[0], "a", NO_CPU);
     send_jobs(streams, 2, seconds / 8);
     const struct busy without = measure_machine(streams);
     const int timer = start_timer();
     const struct busy with = measure_machine(streams);
     close(timer);
-    printf("timer      used %.1f -> %.1f %%: %+.1f; interrupts %.1f -> %.1f %%: %+.1f\n",
+    printf("timer       used %.1f -> %.1f %%: %+.1f; interrupts %.1f -> %.1f %%: %+.1f\n",
            without.used_pct, with.used_pct, with.used_pct - without.used_pct, without.irq_pct,
            with.irq_pct, with.irq_pct - without.irq_pct);
     fflush(stdout);
@@ -295,11 +319,8 @@ static void run_timer(void)
 static void prefer_this(void)
 {
     const struct sched_param priority = {.sched_priority = 1};
-    cpu_set_t first;
 
-    CPU_ZERO(&first);
-    CPU_SET(0, &first);
-    sched_setaffinity(0, sizeof(first), &first);
+    use_cpu(0);
     if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority) < 0)
         fputs("bench_room_cpu: without real-time priority jobs may come late\n", stderr);
 }
@@ -316,7 +337,7 @@ int main(int argc, char **argv)
     groups_write(groups, ".", "cgroup.subtree_control", "+cpu");
     loads_seed(1);
     prefer_this();
-    printf("scenario   load  stalled    could be     could  error\n");
+    printf("scenario    load  stalled    could be     could  error\n");
     for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
         if (is_wanted(scenarios[i].name, argc, argv, "alone"))
             run_scenario(&scenarios[i]);
