@@ -1259,7 +1259,7 @@ await_others() {
     trap : TERM
     for limited in "timeout $together tail --pid=$PPID -f /dev/null" "sleep $together"; do
         # shellcheck disable=SC2086 # its words
-        $limited 6>&- >/dev/null 2>&1 &     # collectd closes the standard output
+        $limited 6>&- >/dev/null 2>&1 & # whatever collectd leaves as the standard output
         wait $!
         case $? in
             1 | 12[567]) ;;     # there is no such option, or no such program
