@@ -56,18 +56,22 @@ static const char *state_path(void)
     return path;
 }
 
-/* From a folder of its own, where it can be removed. */
-static const char *copy_plugin(void)
+/* Starts the plugin from a folder of its own, where it can be removed. */
+static const char *start_copy(void)
 {
     static char copy[PATH_MAX];
     const char *directory = getenv("HEADROOM_PLUGIN_DIR");
+    char *own = strdup(directory != NULL ? directory : ".");
     char command[2 * PATH_MAX];
 
+    ck_assert_ptr_nonnull(own);
     snprintf(copy, sizeof(copy), "%s/headroom.so", tree_path(tree));
-    snprintf(command, sizeof(command), "cp '%s/headroom.so' '%s'",
-             directory != NULL ? directory : ".", copy);
+    snprintf(command, sizeof(command), "cp '%s/headroom.so' '%s'", own, copy);
     ck_assert_int_eq(system(command), 0);
     ck_assert_int_eq(setenv("HEADROOM_PLUGIN_DIR", tree_path(tree), 1), 0);
+    start("Cgroup \"a\"");
+    ck_assert_int_eq(setenv("HEADROOM_PLUGIN_DIR", own, 1), 0); /* of the next test */
+    free(own);
     return copy;
 }
 
@@ -80,8 +84,7 @@ static const struct {
 START_TEST(isnt_written_again_once_the_plugin_is_purged)
 {
     fake_stop();
-    const char *copy = copy_plugin();
-    start("Cgroup \"a\"");
+    const char *copy = start_copy();
     grow();
     ck_assert_int_eq(access(state_path(), F_OK), 0);
     if (removals[_i].removes_plugin)
