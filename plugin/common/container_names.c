@@ -23,7 +23,7 @@ int container_names_option(struct container_names *names, const char *plugin,
                            const oconfig_item_t *item)
 {
     bool chosen[HR_CONTAINER_RUNTIME_COUNT] = {false};
-    struct hr_container_names *opened;
+    struct hr_container_names *opened = NULL;
 
     if (option_words(plugin, item, chosen) < 0)
         return -1;
@@ -62,17 +62,15 @@ static void report_status(struct container_names *names, const char *plugin, int
 {
     char path[256];
 
-    if (status == 0) {
-        complaint_resolve(&names->unreadable, "%s: names of containers are being read again.",
-                          plugin);
-    } else if (status != -ENOENT && status != -ENOMEM) {
-        sstrncpy(path, failed, sizeof(path));
-        hr_utf8_make_safe(path);
-        complaint_log(&names->unreadable, LOG_WARNING, status,
-                      "%s: the names of some containers can't be read, so their cgroups are named "
-                      "by their paths until they are new: %s: %s.",
-                      plugin, path, remedy(status));
-    }
+    if (status == 0 || status == -ENOENT || status == -ENOMEM)
+        return;
+    sstrncpy(path, failed, sizeof(path));
+    hr_utf8_make_safe(path);
+    /* Not resolved by the next name that can be read: another file may have that. */
+    complaint_log(&names->unreadable, LOG_WARNING, status,
+                  "%s: the names of some containers can't be read, so their cgroups keep the names "
+                  "of their paths; containers that are made once it is mended have theirs: %s: %s.",
+                  plugin, path, remedy(status));
 }
 
 char *container_names_find(struct container_names *names, const char *plugin,

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "headroom/container.h"
 #include "headroom/instance.h"
 #include "headroom/root.h"
 #include "support/suite.h"
@@ -31,7 +32,7 @@ static void set_up(void)
 {
     tree = tree_new();
     ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
-    ck_assert_int_eq(memory_open(root, "web1.example.org", &reader), 0);
+    ck_assert_int_eq(memory_open(root, "web1.example.org", HR_CONTAINER_DOCKER, &reader), 0);
 }
 
 static void tear_down(void)
@@ -207,6 +208,32 @@ START_TEST(finds_the_pod_of_a_long_name)
 }
 END_TEST
 
+#define ID   "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define LONG "a-long-name-of-a-container-as-kubernetes-has-it-of-namespace-and-pod"
+
+/* Long or not, that isn't replaced by what its path has. */
+START_TEST(finds_a_container_by_its_name)
+{
+    static const char *const containers[] = {"web", LONG};
+    struct row row = {.host = "web1"};
+    struct table table = {.rows = &row, .count = 1};
+
+    tree_write(tree, "var/lib/docker/containers/" ID "/config.v2.json", "{\"Name\":\"/%s\"}",
+               containers[_i]);
+    add_group("system.slice", "1\n", "max\n");
+    add_group("system.slice/docker-" ID ".scope", "7\n", "max\n");
+    row.group = (char *)containers[_i];
+    memory_fill(reader, &table);
+    ck_assert_str_eq(memory_find_path(reader, "web1", containers[_i]),
+                     "system.slice/docker-" ID ".scope");
+    ck_assert_int_eq(table_shorten_names(&table, reader), 0);
+    if (row.short_group != NULL)
+        ck_assert_ptr_null(strstr(row.short_group, "docker"));
+    free(row.short_group);
+    free(row.path);
+}
+END_TEST
+
 static void expect_text(struct alerts *alerts, const char *expected)
 {
     char text[ALERT_TEXT_SIZE];
@@ -365,6 +392,7 @@ int main(void)
     tcase_add_test(tests, without_cgroups);
     tcase_add_test(tests, version_1_alone);
     tcase_add_test(tests, finds_the_pod_of_a_long_name);
+    tcase_add_loop_test(tests, finds_a_container_by_its_name, 0, 2);
     tcase_add_test(tests, an_alert_keeps_its_pod);
     tcase_add_test(tests, an_alert_knows_what_became_of_its_group);
     tcase_add_test(tests, describes_which_groups_there_are);

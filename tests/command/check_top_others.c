@@ -170,7 +170,7 @@ START_TEST(the_kernel_knows_the_cpus_of_this_machine)
     struct hr_root *root;
 
     ck_assert_int_eq(hr_root_open("/", &root), 0);
-    ck_assert_int_eq(memory_open(root, "here", &memory), 0);
+    ck_assert_int_eq(memory_open(root, "here", 0, &memory), 0);
     add("elsewhere", "a", 0.25);
     add_machine("elsewhere", NAN, 0);
     add("here", "a", 0.25);

@@ -153,11 +153,23 @@ static bool write_container_of_path(const char *path, char text[SHORT_NAME_SIZE]
     return write_container(name, last, text);
 }
 
+/* Else it says something else, as the name of a container, or what Instance makes. */
+static bool is_made_of(const char *instance, const char *path)
+{
+    char made[HR_INSTANCE_SIZE];
+
+    hr_instance_make(path, path, false, made);
+    if (strcmp(made, instance) == 0)
+        return true;
+    hr_instance_make(path, path, true, made);
+    return strcmp(made, instance) == 0;
+}
+
 void short_name(const char *instance, const char *path, char text[SHORT_NAME_SIZE])
 {
     char name[SHORT_NAME_SIZE];
 
-    if (path != NULL && write_container_of_path(path, text))
+    if (path != NULL && is_made_of(instance, path) && write_container_of_path(path, text))
         return;
     shorten_identifiers(instance, name);
     const char *leaf = find_leaf(name);

@@ -37,6 +37,13 @@ struct hr_cgroup_set *cgroups_open(const struct hr_root *root, const struct cgro
     return NULL;
 }
 
+unsigned cgroups_runtimes(const struct usage *usage)
+{
+    return usage == NULL ? 0
+                         : usage->psi.groups.runtimes | usage->perf.groups.runtimes |
+                               usage->wss.groups.runtimes | usage->headroom.groups.runtimes;
+}
+
 struct hr_container_names *cgroups_open_names(const struct hr_root *root,
                                               const struct usage_selection *selection)
 {

@@ -38,6 +38,9 @@ struct hr_cgroup_set *cgroups_open(const struct hr_root *root, const struct cgro
 void cgroups_name(const struct usage_selection *selection, struct hr_container_names *containers,
                   const struct hr_cgroup *group, char instance[HR_INSTANCE_SIZE]);
 
+/** @return whose names containers have in series, of any plugin; 0: none, or usage is NULL. */
+unsigned cgroups_runtimes(const struct usage *usage);
+
 /** @return what knows the names of containers that a selection uses, for
  * hr_container_names_close(); NULL: none. @param root  must outlive it. */
 struct hr_container_names *cgroups_open_names(const struct hr_root *root,

@@ -12,6 +12,7 @@
 #include "headroom/array.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
+#include "headroom/container.h"
 #include "headroom/instance.h"
 #include "headroom/limits.h"
 #include "headroom/utf8.h"
@@ -35,14 +36,27 @@ struct member {
 struct memory_reader {
     const struct hr_root *root;
     char *host;
-    struct hr_cgroup_set *set; /* NULL: not open */
-    bool by_perf_event;        /* the set's hierarchy, where there is no cgroup2 */
-    struct member **members;   /* by name, if they are sorted */
+    struct hr_cgroup_set *set;             /* NULL: not open */
+    struct hr_container_names *containers; /* NULL: containers are named by their paths */
+    bool by_perf_event;                    /* the set's hierarchy, where there is no cgroup2 */
+    struct member **members;               /* by name, if they are sorted */
     size_t count, capacity;
     bool sorted;
 };
 
 /* --- Groups --------------------------------------------------------------- */
+
+static void name_member(struct memory_reader *reader, struct member *member,
+                        const struct hr_cgroup *group)
+{
+    const char *failed;
+    char *name = NULL;
+
+    if (reader->containers != NULL)
+        (void)hr_container_name(reader->containers, group->path, &name, &failed);
+    hr_instance_make(name != NULL ? name : group->path, group->path, false, member->name);
+    free(name);
+}
 
 static void add_member(struct memory_reader *reader, struct hr_cgroup *group)
 {
@@ -51,7 +65,7 @@ static void add_member(struct memory_reader *reader, struct hr_cgroup *group)
     struct member *member = calloc(1, sizeof(*member));
     if (member == NULL)
         return;
-    hr_instance_make(group->path, group->path, false, member->name);
+    name_member(reader, member, group);
     member->group = group;
     member->limit = NAN;
     group->data = member;
@@ -124,7 +138,8 @@ static void read_set(struct memory_reader *reader)
     }
 }
 
-int memory_open(const struct hr_root *root, const char *host, struct memory_reader **reader)
+int memory_open(const struct hr_root *root, const char *host, unsigned runtimes,
+                struct memory_reader **reader)
 {
     struct memory_reader *opened = calloc(1, sizeof(*opened));
     char *copied = strdup(host);
@@ -133,6 +148,8 @@ int memory_open(const struct hr_root *root, const char *host, struct memory_read
         free(copied);
         return -ENOMEM;
     }
+    if (runtimes != 0 && hr_container_names_open(root, runtimes, &opened->containers) < 0)
+        opened->containers = NULL;
     opened->root = root;
     opened->host = copied;
     *reader = opened;
@@ -144,6 +161,7 @@ void memory_close(struct memory_reader *reader)
     if (reader == NULL)
         return;
     hr_cgroup_set_close(reader->set);
+    hr_container_names_close(reader->containers);
     free(reader->members);
     free(reader->host);
     free(reader);

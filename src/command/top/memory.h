@@ -3,8 +3,8 @@
  * top/memory.h - the memory that the groups of this machine have, and their limits, beside what
  * collectd has of them.
  *
- * Read from the cgroups themselves, so only of groups whose name is that of their path, and of the
- * host that we run on, if that has the same name in collectd.
+ * Read from the cgroups themselves, so only of groups whose name is that of their path or of their
+ * container, and of the host that we run on, if that has the same name in collectd.
  */
 #ifndef HEADROOM_COMMAND_TOP_MEMORY_H
 #define HEADROOM_COMMAND_TOP_MEMORY_H
@@ -15,12 +15,14 @@ struct hr_root;
 struct memory_reader;
 
 /**
- * @param root    must outlive the reader.
- * @param host    this machine's name, see gethostname(2).
- * @param reader  the caller ends it with memory_close(); untouched on failure.
+ * @param root      must outlive the reader.
+ * @param host      this machine's name, see gethostname(2).
+ * @param runtimes  whose names containers have, as of hr_container_names_open().
+ * @param reader    the caller ends it with memory_close(); untouched on failure.
  * @return 0 or -ENOMEM.
  */
-int memory_open(const struct hr_root *root, const char *host, struct memory_reader **reader);
+int memory_open(const struct hr_root *root, const char *host, unsigned runtimes,
+                struct memory_reader **reader);
 
 /** NULL is allowed. */
 void memory_close(struct memory_reader *reader);

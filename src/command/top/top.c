@@ -483,7 +483,7 @@ static void open_memory(struct top *top)
 {
     char host[256] = "";
     if (gethostname(host, sizeof(host) - 1) == 0 && hr_root_open("/", &top->root) == 0)
-        memory_open(top->root, host, &top->memory);
+        memory_open(top->root, host, cgroups_runtimes(patterns_usage(top->patterns)), &top->memory);
 }
 
 /* collectd's own configuration is that of its own socket, and may be readable by root only. */
