@@ -17,6 +17,7 @@
 #include "common/usage.h"
 #include "common/waiting.h"
 #include "configured/backlog.h"
+#include "configured/selected.h"
 #include "configured/used_features.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
