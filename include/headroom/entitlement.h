@@ -6,6 +6,7 @@
  * Both are read when they are called, and nothing is kept.
  *
  * Sources: Documentation/admin-guide/cgroup-v2.rst ("memory.min", "memory.low", "cpu.weight"),
+ * mm/page_counter.c (page_counter_calculate_protection()),
  * Documentation/scheduler/sched-design-CFS.rst ("cpu.shares").
  */
 #ifndef HEADROOM_ENTITLEMENT_H
@@ -19,9 +20,10 @@ struct hr_root;
 
 /**
  * Reads how much memory of a group the kernel spares while there is other memory to take within the
- * group `above`: the higher of memory.low and memory.min, as far as each group between the two has
- * as much. What the groups between have and hand down to those that set none, as mounted with
- * memory_recursiveprot, doesn't count.
+ * group `above`: memory.low as far as each group between the two has as much of it, or memory.min
+ * in the same way, whichever is more. It may be less where groups within the same one set more
+ * together than that one has, as they get what it has in proportion; and more where one between has
+ * more, mounted with memory_recursiveprot, as what is left of it goes to those below.
  *
  * @param above  the path of a group that the group is within, "": the machine. If it is the group
  *               itself, nothing is protected.

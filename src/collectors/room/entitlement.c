@@ -35,22 +35,33 @@ static int read_bytes(int dirfd, const char *name, uint64_t *bytes)
     return status < 0 ? status : hr_memory_limit_parse(text, length, bytes);
 }
 
-static int read_level(int dirfd, uint64_t *bytes)
-{
+/* The least of memory.low and that of memory.min, each of all levels so far. */
+struct protection {
     uint64_t low_bytes, min_bytes;
+};
 
-    int status = read_bytes(dirfd, "memory.low", &low_bytes);
-    if (status == 0)
-        status = read_bytes(dirfd, "memory.min", &min_bytes);
-    if (status == 0)
-        *bytes = low_bytes > min_bytes ? low_bytes : min_bytes;
+static int lower_by(int dirfd, const char *name, uint64_t *least_bytes)
+{
+    uint64_t bytes;
+
+    int status = read_bytes(dirfd, name, &bytes);
+    if (status == 0 && bytes < *least_bytes)
+        *least_bytes = bytes;
     return status;
 }
 
-/* Closes the directory. */
-static int read_least(int dirfd, size_t levels, uint64_t *least_bytes)
+static int lower_by_level(int dirfd, struct protection *least)
 {
-    uint64_t least = UINT64_MAX, bytes;
+    int status = lower_by(dirfd, "memory.low", &least->low_bytes);
+
+    return status < 0 ? status : lower_by(dirfd, "memory.min", &least->min_bytes);
+}
+
+/* The kernel hands the two down apart: memory.min of one level saves no memory.low below it.
+ * Closes the directory. */
+static int read_protected(int dirfd, size_t levels, uint64_t *bytes)
+{
+    struct protection least = {UINT64_MAX, UINT64_MAX};
     int status = 0;
 
     for (size_t level = 0; status == 0 && level < levels; level++) {
@@ -58,13 +69,11 @@ static int read_least(int dirfd, size_t levels, uint64_t *least_bytes)
             dirfd = hr_group_directory_ascend(dirfd);
         if (dirfd < 0)
             return dirfd;
-        status = read_level(dirfd, &bytes);
-        if (status == 0 && bytes < least)
-            least = bytes;
+        status = lower_by_level(dirfd, &least);
     }
     close(dirfd);
     if (status == 0)
-        *least_bytes = least;
+        *bytes = least.low_bytes > least.min_bytes ? least.low_bytes : least.min_bytes;
     return status;
 }
 
@@ -79,7 +88,7 @@ int hr_memory_protection_read(const struct hr_root *root, const struct hr_cgroup
     if (levels > 0 && dirfd < 0)
         return dirfd;
     if (levels > 0 && version == 2)
-        return read_least(dirfd, levels, bytes);
+        return read_protected(dirfd, levels, bytes);
     if (levels > 0)
         close(dirfd);
     *bytes = 0;
