@@ -142,6 +142,9 @@ void hr_room_machine_close(struct hr_room_machine *machine);
  * known of the groups either. */
 void hr_room_machine_read(struct hr_room_machine *machine);
 
+/** @return how many CPUs were online when it was read; 0: not known. */
+size_t hr_room_machine_cpus(const struct hr_room_machine *machine);
+
 /** A group, or the machine as a whole, and what is kept of its past: some 5 KiB. */
 struct hr_room_source;
 

@@ -181,7 +181,10 @@ static void read_groups(cdtime_t time)
 
 static void evaluate_alerts(void)
 {
-    struct takers others = {.root = root, .groups = groups, .count = config.alert.top_takers};
+    struct takers others = {.root = root,
+                            .groups = groups,
+                            .count = config.alert.top_takers,
+                            .cpus = hr_room_machine_cpus(machine)};
     struct hr_cgroup *group = NULL;
 
     if (whole_system.source != NULL)

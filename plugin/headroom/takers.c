@@ -360,11 +360,17 @@ static void find_excess(struct takers *takers, struct takers_ranking *ranking, c
     ranking->shared = strdup(above);
     ranking->shared_cpus = cpus;
     const size_t count = list_contenders(ranking, above, &contenders);
-    if (count < 2 || hr_cpu_divide(takers->root, above, cpus, contenders, count) < 0 ||
+    if (cpus <= 0 || count < 2 || hr_cpu_divide(takers->root, above, cpus, contenders, count) < 0 ||
         !subtract_shares(ranking, contenders, count))
         for (size_t i = 0; i < ranking->count; i++)
             ranking->list[i].excess = ranking->list[i].amount;
     free(contenders);
+}
+
+/* Who of the machine's groups shares the CPUs of a cpuset isn't known. @return 0: nothing. */
+static double cpus_to_divide(const struct takers *takers, const struct hr_room *room)
+{
+    return room->bound == HR_ROOM_MACHINE && room->limit < (double)takers->cpus ? 0 : room->limit;
 }
 
 static void append_cpus(struct takers *takers, const char *above, double cpus,
@@ -397,7 +403,7 @@ void takers_append(struct takers *takers, const struct subject *subject, int res
 
     takers_binding_path(subject, room, above, sizeof(above));
     if (resource == SUBJECT_CPU)
-        append_cpus(takers, above, room->limit, message);
+        append_cpus(takers, above, cpus_to_divide(takers, room), message);
     else if (resource == SUBJECT_MEMORY)
         append_memory(takers, above, message);
 }

@@ -29,7 +29,7 @@ struct takers_ranking {
     size_t count; /**< 0: there are none, or memory is short */
     char *shared; /**< of CPU time: the path of the group within which shares by weight are known;
                        NULL: they aren't yet */
-    double shared_cpus; /**< what these are shares of */
+    double shared_cpus; /**< what these are shares of; 0: they can't be known */
 };
 
 /** How many groups can be named. */
@@ -42,6 +42,7 @@ struct takers {
     struct hr_cgroup_set *groups; /**< that are measured; NULL: none. Their data is a struct
                                      subject, or NULL */
     size_t count;                 /**< how many are named at most; TAKERS_MOST or fewer */
+    size_t cpus;                  /**< of the machine; 0: not known */
     struct takers_ranking rankings[TAKERS_RANKING_COUNT]; /**< initially all zeros */
 };
 
@@ -55,8 +56,8 @@ void takers_binding_path(const struct subject *subject, const struct hr_room *ro
 /**
  * Appends who takes, in the group whose limit binds: of memory those that grew, by their part of
  * all growth there; where none did those that have most; of both what memory.low protects doesn't
- * count. Of CPU time those that use more than their share by weight, or where that isn't known or
- * none does, those that use most. Of I/O nothing.
+ * count. Of CPU time those that use more than their share by weight, or where that isn't known, as
+ * within a cpuset, or none does, those that use most. Of I/O nothing.
  *
  * @param resource  SUBJECT_CPU, …
  */

@@ -94,6 +94,11 @@ void hr_room_machine_read(struct hr_room_machine *machine)
     update_forecast(machine);
 }
 
+size_t hr_room_machine_cpus(const struct hr_room_machine *machine)
+{
+    return machine->cpus_status == 0 ? machine->cpu_count : 0;
+}
+
 static void read_disks(struct hr_room_machine *machine)
 {
     size_t length;

@@ -284,14 +284,12 @@ START_TEST(protected_growth_takes_nothing)
 }
 END_TEST
 
-/* Three groups in p use 1.8 of the 2 CPUs that it may have, while these are throttled. */
-static void use_cpus(const char *const weights[3])
+/* Three groups in p use 1.8 of the 2 CPUs that it may have. */
+static void add_users(const char *const weights[3])
 {
-    static const uint64_t used_us[3] = {1000000, 600000, 200000}; /* a second */
     char text[32];
 
     room_tree_add_group(tree, "p");
-    room_tree_write(tree, "p", "cpu.max", "200000 100000\n");
     for (size_t i = 0; i < 3; i++) {
         room_tree_add_group(tree, leaking[1 + i]);
         if (weights[i] != NULL) {
@@ -299,13 +297,14 @@ static void use_cpus(const char *const weights[3])
             room_tree_write(tree, leaking[1 + i], "cpu.weight", text);
         }
     }
-    harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\n</Alert>");
-    for (unsigned s = 0; s <= 80; s += 10) {
-        for (size_t i = 0; i < 3; i++)
-            room_tree_cpu(tree, leaking[1 + i], used_us[i] * s, 0, 0, 0);
-        room_tree_cpu(tree, "p", 1800000ull * s, 10 * s, 5 * s, 100000ull * s);
-        headroom_pass(10);
-    }
+}
+
+static void use_cpus(unsigned s)
+{
+    static const uint64_t used_us[3] = {1000000, 600000, 200000}; /* a second */
+
+    for (size_t i = 0; i < 3; i++)
+        room_tree_cpu(tree, leaking[1 + i], used_us[i] * s, 0, 0, 0);
 }
 
 static const struct {
@@ -322,8 +321,42 @@ static const struct {
  * known. */
 START_TEST(names_who_uses_more_than_its_share)
 {
-    use_cpus(shares[_i].weights);
+    add_users(shares[_i].weights);
+    room_tree_write(tree, "p", "cpu.max", "200000 100000\n");
+    harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\n</Alert>");
+    for (unsigned s = 0; s <= 80; s += 10) { /* while they are throttled */
+        use_cpus(s);
+        room_tree_cpu(tree, "p", 1800000ull * s, 10 * s, 5 * s, 100000ull * s);
+        headroom_pass(10);
+    }
     headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 1), shares[_i].taking);
+}
+END_TEST
+
+static const struct {
+    const char *cpus, *taking;
+} cpusets[] = {
+    {"0-1\n", "cpu: trouble now in p/c; taking: p/a 1 CPUs; waiting"},
+    {"1\n", "cpu: trouble now in p/c; taking: p/a 1 CPUs, p/b 0.6 CPUs, p/c 0.2 CPUs; waiting"},
+};
+
+/* The third, which has to wait, has a share of the machine's two CPUs; of the one of its cpuset,
+ * which the others needn't use, none is known. */
+START_TEST(names_who_uses_most_where_a_cpuset_is_smaller)
+{
+    static const char *const weights[3] = {"100", "100", "100"};
+
+    add_users(weights);
+    room_tree_write(tree, "p", "cpu.weight", "100\n");
+    room_tree_write(tree, "p/c", "cpuset.cpus.effective", cpusets[_i].cpus);
+    harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\n</Alert>");
+    for (unsigned s = 0; s <= 80; s += 10) {
+        use_cpus(s);
+        room_tree_machine(tree, 9 * s / 10, 9 * s / 10, 0);
+        tree_pressure(tree, "p/c", "cpu", 900000ull * s, 0);
+        headroom_pass(10);
+    }
+    headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 1), cpusets[_i].taking);
 }
 END_TEST
 
@@ -415,6 +448,7 @@ int main(void)
     tcase_add_test(tests, a_group_above_without_protection_lends_none);
     tcase_add_loop_test(tests, protected_growth_takes_nothing, 0, 2);
     tcase_add_loop_test(tests, names_who_uses_more_than_its_share, 0, COUNT(shares));
+    tcase_add_loop_test(tests, names_who_uses_most_where_a_cpuset_is_smaller, 0, COUNT(cpusets));
     tcase_add_loop_test(tests, says_what_is_known_of_who_waits, 0, COUNT(waiters));
     tcase_add_test(tests, groups_are_ranked_once_an_interval);
     return run_suite("headroom_alert", tests);
