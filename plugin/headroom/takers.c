@@ -21,6 +21,9 @@
 /* Less growth of all groups together is none. */
 #define WORTH_NAMING_BYTES (1 << 20)
 
+/* What is protected is read of so many groups at most, two files a level, in the read callback. */
+#define READ_MOST 32
+
 struct taker {
     const struct hr_cgroup *group;
     double amount; /* NAN: not known */
@@ -247,19 +250,22 @@ static double unprotected(const struct takers *takers, const struct taker *taker
     return fmin(taker->amount, subject->memory_level - (double)bytes);
 }
 
-/* The groups come by what they take with what is protected, so that no more of them are asked than
- * may be named. */
+/* The groups come by what they take with what is protected. So without protection that is read of
+ * no more of them than may be named. */
 static size_t find_unprotected(const struct takers *takers, const struct takers_ranking *ranking,
                                const char *above, struct named named[TAKERS_MOST])
 {
     const struct taker *taker = NULL;
     size_t count = 0;
 
-    while ((taker = next_within(ranking, above, taker)) != NULL && taker->amount >= 1) {
-        if (count == takers->count && taker->amount <= named[count - 1].amount)
+    for (int i = 0; i < READ_MOST; i++) {
+        taker = next_within(ranking, above, taker);
+        if (taker == NULL || !(taker->amount >= 1) ||
+            (count == takers->count && taker->amount <= named[count - 1].amount))
             break;
-        add_named(named, &count, takers->count,
-                  &(struct named){taker, unprotected(takers, taker, above)});
+        const struct named next = {taker, unprotected(takers, taker, above)};
+        if (next.amount >= 1)
+            add_named(named, &count, takers->count, &next);
     }
     return count;
 }

@@ -284,6 +284,37 @@ START_TEST(protected_growth_takes_nothing)
 }
 END_TEST
 
+/* So many are protected as a whole, and one that has less isn't. It is read of 32. */
+START_TEST(reads_of_a_number_of_groups_what_is_protected)
+{
+    static const unsigned counts[] = {31, 32};
+    static const char *const taking[] = {"; taking: p/z 10 MiB; waiting", "memory.max); waiting"};
+    char path[32], limit[32];
+
+    room_tree_add_group(tree, "p");
+    room_tree_add_group(tree, "p/z");
+    room_tree_memory(tree, "p/z", 10, 0);
+    room_tree_write(tree, "p/z", "memory.low", "0\n");
+    room_tree_write(tree, "p/z", "memory.min", "0\n");
+    for (unsigned i = 0; i < counts[_i]; i++) {
+        snprintf(path, sizeof(path), "p/g%u", i);
+        room_tree_add_group(tree, path);
+        room_tree_memory(tree, path, 20, 0);
+        room_tree_write(tree, path, "memory.low", "max\n");
+        room_tree_write(tree, path, "memory.min", "0\n");
+    }
+    room_tree_memory(tree, "p", 20 * counts[_i] + 10, 0);
+    snprintf(limit, sizeof(limit), "%llu\n", (20 * counts[_i] + 15) * MIB);
+    room_tree_write(tree, "p", "memory.max", limit);
+    tree_write(tree, "proc/meminfo",
+               "MemTotal: 9024000 kB\nMemAvailable: 8000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n");
+    harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\nRoomBelow 50\n</Alert>");
+    for (unsigned i = 0; i < 7; i++)
+        headroom_pass(10);
+    headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 1), taking[_i]);
+}
+END_TEST
+
 /* Three groups in p use 1.8 of the 2 CPUs that it may have. */
 static void add_users(const char *const weights[3])
 {
@@ -447,6 +478,7 @@ int main(void)
     tcase_add_loop_test(tests, names_who_has_most_beyond_its_protection, 0, COUNT(protections));
     tcase_add_test(tests, a_group_above_without_protection_lends_none);
     tcase_add_loop_test(tests, protected_growth_takes_nothing, 0, 2);
+    tcase_add_loop_test(tests, reads_of_a_number_of_groups_what_is_protected, 0, 2);
     tcase_add_loop_test(tests, names_who_uses_more_than_its_share, 0, COUNT(shares));
     tcase_add_loop_test(tests, names_who_uses_most_where_a_cpuset_is_smaller, 0, COUNT(cpusets));
     tcase_add_loop_test(tests, says_what_is_known_of_who_waits, 0, COUNT(waiters));
