@@ -113,6 +113,9 @@ struct hr_room_reading {
     /** What the kernel can't drop of its memory, in bytes, also swapped out, whatever is needed of
      * it; and how much that is when nothing is left. Known where `memory` is. */
     double memory_level, memory_level_most;
+    /** Of a group: all memory that it has, also what the kernel can drop, but nothing that is
+     * swapped out; and what is swapped out. Known where `memory` is. */
+    double memory_bytes, swapped_bytes;
     /** Of its memory, what the kernel can't drop grows towards memory_level_most; or that of a
      * group above towards its limit, or if the group grows, that of the machine, whichever is
      * sooner. Not known before thirty points, or where `memory` isn't. */

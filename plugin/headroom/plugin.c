@@ -120,6 +120,8 @@ static void store_reading(struct subject *subject, const struct hr_room_reading 
     if (reading->memory.status != 0)
         return;
     subject->memory_level = reading->memory_level;
+    subject->memory_bytes = reading->memory_bytes;
+    subject->swapped_bytes = reading->swapped_bytes;
     if (subject->has_memory_before)
         subject->memory_before += share * (subject->memory_level - subject->memory_before);
     else

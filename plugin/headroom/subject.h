@@ -43,8 +43,9 @@ struct subject {
     struct hr_outlook outlook;
     bool is_own_trend, is_trend_of_room; /**< see struct hr_room_reading */
     bool has_memory_before;
-    double memory_level;  /**< see struct hr_room_reading */
-    double memory_before; /**< the same some ten minutes ago, smoothed */
+    double memory_level;                /**< see struct hr_room_reading */
+    double memory_before;               /**< the same some ten minutes ago, smoothed */
+    double memory_bytes, swapped_bytes; /**< see struct hr_room_reading */
 
     struct alarm alarm[SUBJECT_ROOM_COUNT];
 };

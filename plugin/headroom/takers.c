@@ -239,7 +239,9 @@ static double sum_within(const struct takers_ranking *ranking, const char *above
     return sum;
 }
 
-/* What of its amount, growth or all, isn't protected from the others within a group. */
+/* What of its amount, growth or all, isn't protected from the others within a group. The kernel
+ * compares what is protected with all that the group has in memory, caches too; what is swapped out
+ * isn't protected. */
 static double unprotected(const struct takers *takers, const struct taker *taker, const char *above)
 {
     const struct subject *subject = taker->group->data;
@@ -247,7 +249,8 @@ static double unprotected(const struct takers *takers, const struct taker *taker
 
     if (hr_memory_protection_read(takers->root, taker->group, above, &bytes) < 0)
         bytes = 0; /* a group without protection, or that is gone */
-    return fmin(taker->amount, subject->memory_level - (double)bytes);
+    return fmin(taker->amount,
+                fmax(subject->memory_bytes - (double)bytes, 0) + subject->swapped_bytes);
 }
 
 /* The groups come by what they take with what is protected. So without protection that is read of

@@ -117,6 +117,8 @@ static int read_group(struct hr_room_source *source, double line_pct,
             take_sooner(&trend, &sooner);
     }
     reading->memory_level_most = room->attainable;
+    reading->memory_bytes = (double)use.current_bytes;
+    reading->swapped_bytes = (double)use.swapped_bytes;
     reading->working_set_status = find_touched(source, &use, line_pct, reading, &touched_bytes);
     if (reading->working_set_status == 0)
         hr_room_memory_touched(&use, limits, count, meminfo, swap_left_bytes, touched_bytes, room);

@@ -126,6 +126,8 @@ START_TEST(a_working_set_tells_the_need)
     ck_assert_double_eq(reading.touched_s, 60);
     assert_memory(40, 150, HR_ROOM_MEMORY_MAX, 0);
     ck_assert_double_eq(reading.memory_level, 100.0 * MIB);
+    ck_assert_double_eq(reading.memory_bytes, 140.0 * MIB);
+    ck_assert_double_eq(reading.swapped_bytes, 0);
     ck_assert_double_eq(reading.memory_level_most, 240.0 * MIB); /* with swap space */
     touched.count = 2;
     hr_room_set_working_set(source, &touched);

@@ -237,7 +237,7 @@ static const struct {
     {"max\n", "; taking: p/a 300 MiB, p/b 100 MiB; waiting"},
 };
 
-/* Where none grows: what memory.low protects isn't taken from others. */
+/* Where none grows: what is protected isn't taken from others. */
 START_TEST(names_who_has_most_beyond_its_protection)
 {
     fill_up(protections[_i].low, "0\n");
@@ -245,6 +245,32 @@ START_TEST(names_who_has_most_beyond_its_protection)
     for (unsigned i = 0; i < 7; i++)
         headroom_pass(10);
     headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 3), protections[_i].taking);
+}
+END_TEST
+
+static const struct {
+    unsigned file_mib;
+    const char *swapped, *low, *taking;
+} kept[] = {
+    /* 240 MiB in memory, of which 150 are protected */
+    {20, "0\n", "157286400\n", "; taking: p/a 300 MiB, p/b 100 MiB, p/c 90 MiB; waiting"},
+    /* 200 MiB in memory, all protected, and 80 in the swap space */
+    {0, "83886080\n", "251658240\n", "; taking: p/a 300 MiB, p/b 100 MiB, p/c 80 MiB; waiting"},
+};
+
+START_TEST(caches_are_protected_and_swapped_memory_is_not)
+{
+    fill_up(kept[_i].low, "0\n");
+    room_tree_memory(tree, "p/c", 200, kept[_i].file_mib);
+    room_tree_memory(tree, "p", 600, kept[_i].file_mib);
+    room_tree_write(tree, "p/c", "memory.swap.current", kept[_i].swapped);
+    tree_write(tree, "proc/meminfo",
+               "MemTotal: 9024000 kB\nMemAvailable: 8000000 kB\nSwapTotal: 102400 kB\n"
+               "SwapFree: 0 kB\n");
+    harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\nRoomBelow 50\n</Alert>");
+    for (unsigned i = 0; i < 7; i++)
+        headroom_pass(10);
+    headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 3), kept[_i].taking);
 }
 END_TEST
 
@@ -476,6 +502,7 @@ int main(void)
     tcase_add_test(tests, ends_the_alarm_of_a_group_that_is_gone);
     tcase_add_test(tests, a_group_that_ended_begins_again);
     tcase_add_loop_test(tests, names_who_has_most_beyond_its_protection, 0, COUNT(protections));
+    tcase_add_loop_test(tests, caches_are_protected_and_swapped_memory_is_not, 0, COUNT(kept));
     tcase_add_test(tests, a_group_above_without_protection_lends_none);
     tcase_add_loop_test(tests, protected_growth_takes_nothing, 0, 2);
     tcase_add_loop_test(tests, reads_of_a_number_of_groups_what_is_protected, 0, 2);
