@@ -107,20 +107,42 @@ START_TEST(values_are_late_after_two_intervals_and_ten_seconds)
 }
 END_TEST
 
+/* One with an interval of 1 s measures the group "a" only, the other the system each 60 s. */
+START_TEST(a_plugin_without_groups_to_measure_makes_nothing_late)
+{
+    static const double late_s[] = {12, 13, 130, 131};
+    char text[512];
+
+    tree_add_group(tree, "a", false);
+    snprintf(text, sizeof(text),
+             "Interval 60\nLoadPlugin psi\n<LoadPlugin headroom>\nInterval 1\n</LoadPlugin>\n"
+             "<Plugin headroom>\nRoot \"%s\"\nSystem false\nCgroup \"a\"\n</Plugin>",
+             tree_path(tree));
+    configure(text, CONFIGURED);
+    for (size_t i = 0; i < 8; i++) {
+        const struct backlog_seen seen = see(late_s[i % 4], 1e5);
+        tree_set_populated(tree, "a", i >= 4);
+        ck_assert_int_eq(backlog_find(&usage, &seen, &reason),
+                         late_s[i % 4] > (i >= 4 ? 12 : 130) ? BACKLOG_BEHIND : BACKLOG_NONE);
+    }
+}
+END_TEST
+
 START_TEST(what_is_late_names_its_writers)
 {
     configure("LoadPlugin psi\nLoadPlugin csv\nLoadPlugin logfile\nLoadPlugin \"write_graphite\"\n"
               "LoadPlugin threshold\nLoadPlugin CSV\nLoadPlugin network",
               CONFIGURED);
-    expect_behind(
-        &usage, 95, 200,
-        "collectd is 95 s behind, as what it reads waits for its writers (csv, write_graphite, "
-        "network): " LIMIT);
-    expect_behind(&usage, 3600, 4000,
-                  "collectd is 60 min behind, as what it reads waits for its writers (csv, "
+    expect_behind(&usage, 95, 200,
+                  "collectd is 95 s behind, probably as what it reads waits for its writers (csv, "
                   "write_graphite, network): " LIMIT);
-    expect_behind(NULL, 601, NAN,
-                  "collectd is 10 min behind, as what it reads waits for its writers: " LIMIT);
+    expect_behind(
+        &usage, 3600, 4000,
+        "collectd is 60 min behind, probably as what it reads waits for its writers (csv, "
+        "write_graphite, network): " LIMIT);
+    expect_behind(
+        NULL, 601, NAN,
+        "collectd is 10 min behind, probably as what it reads waits for its writers: " LIMIT);
     expect_behind(NULL, 600, NAN, "");
     /* Of another machine, whose clock is ahead. */
     expect_behind(&usage, -50, 200, "");
@@ -138,15 +160,15 @@ START_TEST(rrdtool_makes_files_while_others_wait_by_default)
     for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
         configure(configs[i], CONFIGURED);
         expect_behind(&usage, 95, 200,
-                      "collectd is 95 s behind, as what it reads waits for its writers "
+                      "collectd is 95 s behind, probably as what it reads waits for its writers "
                       "(rrdtool): " MAKE_MEANWHILE);
     }
     configure("LoadPlugin psi\nLoadPlugin rrdtool\n<Plugin rrdtool>\nCreateFilesAsync true\n"
               "</Plugin>\n<Plugin rrdtool>\nCacheTimeout 120\n</Plugin>",
               CONFIGURED);
-    expect_behind(
-        &usage, 95, 200,
-        "collectd is 95 s behind, as what it reads waits for its writers (rrdtool): " LIMIT);
+    expect_behind(&usage, 95, 200,
+                  "collectd is 95 s behind, probably as what it reads waits for its writers "
+                  "(rrdtool): " LIMIT);
 }
 END_TEST
 
@@ -155,12 +177,31 @@ START_TEST(no_value_at_all_is_behind_if_collectd_runs_for_long)
     configure("LoadPlugin psi\nLoadPlugin csv", CONFIGURED);
     expect_behind(&usage, NAN, 60, "");
     expect_behind(&usage, NAN, 61,
-                  "collectd has no values at all, 61 s after its start, as its writers (csv) hang "
-                  "or are far behind: " LIMIT);
+                  "collectd has no values at all, 61 s after its start, probably as what it reads "
+                  "waits for its writers (csv), or nothing is read: see its log, and \"Slow "
+                  "writers\" in collectd-headroom(5)");
     expect_behind(&usage, NAN, NAN, "");
     expect_behind(NULL, NAN, 1e5, "");
     configure("LoadPlugin cpu\nLoadPlugin csv", CONFIGURED);
     expect_behind(&usage, NAN, 1e5, "");
+}
+END_TEST
+
+START_TEST(no_value_is_no_wonder_without_groups_to_measure)
+{
+    const struct backlog_seen seen = see(NAN, 1e5);
+    char text[512];
+
+    tree_add_group(tree, "a", false);
+    snprintf(text, sizeof(text),
+             "LoadPlugin psi\n<Plugin psi>\nRoot \"%s\"\nSystem false\nCgroup \"a\"\n</Plugin>",
+             tree_path(tree));
+    configure(text, CONFIGURED);
+    ck_assert_int_eq(backlog_find(&usage, &seen, &reason), BACKLOG_NONE);
+    ck_assert_int_eq(backlog_explain_absence(&usage, &seen, "headroom's plugins", &reason),
+                     BACKLOG_UNEXPLAINED);
+    tree_set_populated(tree, "a", true);
+    ck_assert_int_eq(backlog_find(&usage, &seen, &reason), BACKLOG_BEHIND);
 }
 END_TEST
 
@@ -186,7 +227,7 @@ START_TEST(many_writers_fit)
               "LoadPlugin write_riemann\nLoadPlugin write_\033sensu\nLoadPlugin amqp",
               CONFIGURED);
     expect_behind(&usage, 95, 200,
-                  "collectd is 95 s behind, as what it reads waits for its writers "
+                  "collectd is 95 s behind, probably as what it reads waits for its writers "
                   "(write_stackdriver, write_influxdb_udp, write_prometheus, write_graphite, "
                   "write_mongodb, ...): " LIMIT);
 }
@@ -223,8 +264,9 @@ START_TEST(no_values_of_a_plugin_that_is_loaded)
         5, NAN, BACKLOG_UNEXPLAINED,
         "collectd has no values of headroom's plugins yet, though configured in %s/conf: "
         "see its log, and headroom doctor");
-    expect_absence(95, 200, BACKLOG_BEHIND,
-                   "collectd is 95 s behind, as what it reads waits for its writers: " LIMIT);
+    expect_absence(
+        95, 200, BACKLOG_BEHIND,
+        "collectd is 95 s behind, probably as what it reads waits for its writers: " LIMIT);
 }
 END_TEST
 
@@ -242,8 +284,9 @@ START_TEST(a_configuration_that_was_changed_later_says_nothing)
     expect_absence(5, 1e5, BACKLOG_OUTDATED, text);
     expect_absence(NAN, 1e5, BACKLOG_OUTDATED, text);
     /* It has some, which are late. */
-    expect_absence(95, 1e5, BACKLOG_BEHIND,
-                   "collectd is 95 s behind, as what it reads waits for its writers: " LIMIT);
+    expect_absence(
+        95, 1e5, BACKLOG_BEHIND,
+        "collectd is 95 s behind, probably as what it reads waits for its writers: " LIMIT);
 }
 END_TEST
 
@@ -292,9 +335,11 @@ int main(void)
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, values_are_late_after_two_intervals_and_ten_seconds);
+    tcase_add_test(tests, a_plugin_without_groups_to_measure_makes_nothing_late);
     tcase_add_test(tests, what_is_late_names_its_writers);
     tcase_add_test(tests, rrdtool_makes_files_while_others_wait_by_default);
     tcase_add_test(tests, no_value_at_all_is_behind_if_collectd_runs_for_long);
+    tcase_add_test(tests, no_value_is_no_wonder_without_groups_to_measure);
     tcase_add_test(tests, the_reason_has_a_remedy_of_its_own);
     tcase_add_test(tests, many_writers_fit);
     tcase_add_test(tests, no_values_of_a_plugin_that_is_loaded);

@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "configured/selected.h"
 #include "headroom/quantity.h"
+#include "headroom/root.h"
 #include "headroom/utf8.h"
 
 /* Without an interval, as of other machines' values, or of a long window's. */
@@ -43,30 +45,68 @@ struct backlog_seen backlog_look(const char *socket, double newest_s)
 
 /* --- What is configured --------------------------------------------------- */
 
-/* The shortest of our plugins that have values in each; wss may measure for longer. INFINITY: none
- * is loaded. */
+/* A plugin of ours, in the order of cgroups_find_selections(). */
+struct reader {
+    bool reads;  /* it is loaded, and reads in each interval; wss may measure for longer */
+    bool system; /* and has values whatever cgroups there are */
+    double interval;
+};
+
+static void list_readers(const struct usage *usage, struct reader readers[CGROUPS_PLUGIN_COUNT])
+{
+    readers[0] = (struct reader){usage->psi.loaded, usage->psi.system, usage->psi.interval};
+    readers[1] = (struct reader){usage->perf.loaded, usage->perf.system, usage->perf.interval};
+    readers[2] = (struct reader){.reads = false};
+    readers[3] = (struct reader){usage->osnoise.loaded, true, usage->osnoise.interval};
+    readers[4] =
+        (struct reader){usage->headroom.loaded, usage->headroom.system, usage->headroom.interval};
+}
+
+/* The shortest interval of our plugins. INFINITY: none is loaded. */
 static double interval_s(const struct usage *usage)
 {
+    struct reader readers[CGROUPS_PLUGIN_COUNT];
     double interval = INFINITY;
 
     if (usage == NULL)
         return interval;
-    if (usage->psi.loaded)
-        interval = fmin(interval, usage->psi.interval);
-    if (usage->perf.loaded)
-        interval = fmin(interval, usage->perf.interval);
-    if (usage->osnoise.loaded)
-        interval = fmin(interval, usage->osnoise.interval);
-    if (usage->headroom.loaded)
-        interval = fmin(interval, usage->headroom.interval);
+    list_readers(usage, readers);
+    for (size_t i = 0; i < CGROUPS_PLUGIN_COUNT; i++)
+        if (readers[i].reads)
+            interval = fmin(interval, readers[i].interval);
     return interval;
 }
 
-static double late_after_s(const struct usage *usage)
+/* The same of those that have something to measure now. Looks for their cgroups, so that it is to
+ * be asked for last. */
+static double measured_interval_s(const struct usage *usage)
 {
-    const double interval = interval_s(usage);
+    struct cgroups_of_plugin of[CGROUPS_PLUGIN_COUNT];
+    struct reader readers[CGROUPS_PLUGIN_COUNT];
+    double interval = INFINITY;
+    struct hr_root *root;
 
+    if (usage == NULL || hr_root_open(usage->root != NULL ? usage->root : "/", &root) < 0)
+        return interval;
+    list_readers(usage, readers);
+    cgroups_find_selections(usage, of);
+    for (size_t i = 0; i < CGROUPS_PLUGIN_COUNT; i++)
+        if (readers[i].reads && readers[i].interval < interval &&
+            (readers[i].system || cgroups_are_there(root, &of[i])))
+            interval = readers[i].interval;
+    hr_root_close(root);
+    return interval;
+}
+
+static double late_after_s(double interval)
+{
     return isfinite(interval) ? 2 * interval + 10 : LATE_ELSE_S;
+}
+
+static bool is_late(const struct usage *usage, double late_s)
+{
+    return late_s > late_after_s(interval_s(usage)) &&
+           late_s > late_after_s(measured_interval_s(usage));
 }
 
 /* The first values take an interval or two, many descriptors some more. */
@@ -161,12 +201,12 @@ static bool was_changed_later(const struct usage *usage, const struct backlog_se
     return changed_s(&usage->config) > seen->started_s;
 }
 
-/* Each of our plugins but wss has some values in any case. */
+/* The causes that remain are that they wait, and that nothing is read. */
 static bool lacks_values_for_long(const struct usage *usage, const struct backlog_seen *seen)
 {
     return isnan(seen->newest_s) && isfinite(interval_s(usage)) &&
            seen->now_s - seen->started_s > settled_after_s(usage) &&
-           !was_changed_later(usage, seen);
+           !was_changed_later(usage, seen) && isfinite(measured_interval_s(usage));
 }
 
 /* --- Words ---------------------------------------------------------------- */
@@ -186,26 +226,43 @@ static const char *remedy_of(const struct usage *usage)
                  "WriteQueueLimitLow; " SEE;
 }
 
+/* Read threads that hang look the same. */
+static void explain_lateness(const struct usage *usage, double late_s, struct hr_reason *reason)
+{
+    char writers[96], cause[256];
+
+    list_writers(usage, writers, sizeof(writers));
+    snprintf(cause, sizeof(cause),
+             "collectd is %s behind, probably as what it reads waits for its writers%s",
+             hr_quantity_seconds(late_s).text, writers);
+    set_reason(reason, cause, remedy_of(usage));
+}
+
+/* So does a kernel that has nothing to read, as without PSI. */
+static void explain_lack(const struct usage *usage, double running_s, struct hr_reason *reason)
+{
+    char writers[96], cause[256];
+
+    list_writers(usage, writers, sizeof(writers));
+    snprintf(cause, sizeof(cause),
+             "collectd has no values at all, %s after its start, probably as what it reads waits "
+             "for its writers%s, or nothing is read",
+             hr_quantity_seconds(running_s).text, writers);
+    set_reason(reason, cause, "see its log, and \"Slow writers\" in collectd-headroom(5)");
+}
+
 enum backlog_state backlog_find(const struct usage *usage, const struct backlog_seen *seen,
                                 struct hr_reason *reason)
 {
     const double late = seen->now_s - seen->newest_s;
-    char writers[96], cause[256];
 
     *reason = (struct hr_reason){.text = ""};
-    list_writers(usage, writers, sizeof(writers));
-    if (late > late_after_s(usage))
-        snprintf(cause, sizeof(cause),
-                 "collectd is %s behind, as what it reads waits for its writers%s",
-                 hr_quantity_seconds(late).text, writers);
+    if (is_late(usage, late))
+        explain_lateness(usage, late, reason);
     else if (lacks_values_for_long(usage, seen))
-        snprintf(cause, sizeof(cause),
-                 "collectd has no values at all, %s after its start, as its writers%s hang or are "
-                 "far behind",
-                 hr_quantity_seconds(seen->now_s - seen->started_s).text, writers);
+        explain_lack(usage, seen->now_s - seen->started_s, reason);
     else
         return BACKLOG_NONE;
-    set_reason(reason, cause, remedy_of(usage));
     return BACKLOG_BEHIND;
 }
 

@@ -2,7 +2,8 @@
 /*
  * configured/backlog.h - whether collectd is behind: what its plugins read waits in a queue for its
  * write threads, which update its values and call its writers. Where these are slow or hang, its
- * values are late, and what isn't updated for two intervals it has no more.
+ * values are late, and what isn't updated for two intervals it has no more. Seen from outside it is
+ * the same where its plugins read nothing any more.
  *
  * Source: collectd's daemon/plugin.c (plugin_write_enqueue, plugin_dispatch_values_internal),
  * daemon/utils_cache.c (uc_update, uc_check_timeout), src/rrdtool.c.
@@ -35,8 +36,9 @@ struct backlog_seen backlog_look(const char *socket, double newest_s);
 /**
  * Finds out whether collectd is behind.
  *
- * @param usage   its configuration; NULL: not known, as if it loads none of our plugins. Their
- *                interval decides then what is late.
+ * @param usage   its configuration; NULL: not known, as if it loads none of our plugins. The
+ *                shortest interval of those that measure the system, or groups that are there,
+ *                decides what is late.
  * @param reason  receives that it is, and what helps; empty if it isn't.
  * @return BACKLOG_NONE or BACKLOG_BEHIND.
  */

@@ -44,6 +44,16 @@ unsigned cgroups_runtimes(const struct usage *usage)
                                usage->wss.groups.runtimes | usage->headroom.groups.runtimes;
 }
 
+bool cgroups_are_there(const struct hr_root *root, const struct cgroups_of_plugin *of)
+{
+    if (of->selection == NULL || of->selection->patterns.count == 0)
+        return false;
+    struct hr_cgroup_set *set = cgroups_open(root, of);
+    const bool are_there = set != NULL && hr_cgroup_set_next(set, NULL) != NULL;
+    hr_cgroup_set_close(set);
+    return are_there;
+}
+
 struct hr_container_names *cgroups_open_names(const struct hr_root *root,
                                               const struct usage_selection *selection)
 {

@@ -33,6 +33,9 @@ void cgroups_find_selections(const struct usage *usage,
  */
 struct hr_cgroup_set *cgroups_open(const struct hr_root *root, const struct cgroups_of_plugin *of);
 
+/** Whether a plugin selects a cgroup in which there is a process, so that it has values of one. */
+bool cgroups_are_there(const struct hr_root *root, const struct cgroups_of_plugin *of);
+
 /** Makes a group's name in series: by its Instance, or of its container's name, or of its path.
  * @param containers  of cgroups_open_names(). */
 void cgroups_name(const struct usage_selection *selection, struct hr_container_names *containers,
