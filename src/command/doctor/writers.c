@@ -3,6 +3,7 @@
  * doctor/writers.c - whether the values of a running collectd come in time, or wait for its
  * writers.
  */
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <strings.h>
@@ -56,6 +57,8 @@ void doctor_check_writers(const struct usage *usage, struct findings *findings)
     const struct backlog_seen seen = backlog_look(socket, newest_s);
     if (backlog_find(usage, &seen, &reason) == BACKLOG_BEHIND)
         findings_add_reason(findings, FINDING_LACKS, feature, &reason);
+    else if (isnan(newest_s))
+        findings_add(findings, FINDING_UNTRIED, feature, "collectd has no values yet", NULL);
     else
         findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
 }
