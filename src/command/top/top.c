@@ -188,7 +188,8 @@ static enum backlog_state describe_absence(const struct top *top, char *text, si
     return state;
 }
 
-/* Reports a problem once, however its times change; on the screen it remains visible. */
+/* Reports a problem once, however its times change; on the screen it remains visible. One line says
+ * when it is over, so that it takes the place of that collectd is behind. */
 static void report_problem(struct top *top, int error)
 {
     enum backlog_state absence = BACKLOG_NONE;
@@ -203,6 +204,8 @@ static void report_problem(struct top *top, int error)
     top->absence = absence;
     if (absence == BACKLOG_BEHIND)
         memcpy(top->late, top->problem, sizeof(top->late));
+    else
+        top->late[0] = '\0';
     if (top->screen != NULL)
         draw_screen(top);
     else if (is_new)
