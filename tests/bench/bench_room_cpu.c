@@ -174,6 +174,10 @@ static struct measured measure(const struct hr_cgroup *group, struct stream *str
     require(hr_psi_delta(&before.psi.sample[HR_PSI_CPU], &after.psi.sample[HR_PSI_CPU], HR_PSI_SOME,
                          &measured.some_pct) == 0,
             "pressure");
+    /* Only then its use is known, whether or not its room is. */
+    errno = -after.cpu.status;
+    require(after.cpu.status == 0 || after.cpu.status == -ENODATA || after.cpu.status == -EBUSY,
+            "the use of the group isn't known");
     measured.room = after.cpu;
     measured.used = after.cpu.used;
     hr_room_close(source);

@@ -308,16 +308,27 @@ static void run_load(const struct load *load, bool is_file)
     groups_remove(groups, "a");
 }
 
-/* Whether a kind of memory is named, or none is. */
-static bool has_kind(const char *kind, int argc, char **argv)
+/* Takes the kind of memory off the arguments. @return NULL: both. */
+static const char *take_kind(int *argc, char **argv)
 {
-    const char *last = argc > 2 ? argv[argc - 1] : "";
+    const char *last = *argc > 2 ? argv[*argc - 1] : "";
 
-    return strcmp(last, kind) == 0 || (strcmp(last, "file") != 0 && strcmp(last, "anon") != 0);
+    if (strcmp(last, "file") != 0 && strcmp(last, "anon") != 0)
+        return NULL;
+    --*argc;
+    return last;
+}
+
+/* Whether a kind of memory is the one that is named, or none is. */
+static bool is_kind(const char *named, const char *kind)
+{
+    return named == NULL || strcmp(named, kind) == 0;
 }
 
 int main(int argc, char **argv)
 {
+    const char *kind = take_kind(&argc, argv);
+
     if (argc > 1)
         seconds = atof(argv[1]);
     errno = EINVAL;
@@ -330,9 +341,9 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
         if (!is_wanted(loads[i].name, argc, argv, "warm"))
             continue;
-        if (has_kind("file", argc, argv) && access("/dev/slow", R_OK) == 0)
+        if (is_kind(kind, "file") && access("/dev/slow", R_OK) == 0)
             run_load(&loads[i], true);
-        if (has_kind("anon", argc, argv))
+        if (is_kind(kind, "anon"))
             run_load(&loads[i], false);
     }
     groups_free(groups);
