@@ -286,6 +286,18 @@ int hr_perf_bpf_status(const struct hr_perf *perf)
     return perf->bpf->status;
 }
 
+unsigned hr_perf_bpf_generation(const struct hr_perf *perf)
+{
+    return perf->bpf->generation;
+}
+
+/* What cgroups have of the machine is taken over when these are open; none of them counts for the
+ * whole machine. */
+uint32_t hr_perf_bpf_usable(const struct hr_perf *perf, size_t group)
+{
+    return perf->probes[HR_PERF_CGROUP].usable[group];
+}
+
 /* --- Beginning ------------------------------------------------------------ */
 
 /* Groups are selected before the events are open: then nothing is missed of them. */

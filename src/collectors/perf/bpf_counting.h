@@ -37,6 +37,14 @@ void hr_perf_bpf_read(struct hr_perf *perf);
 /** @return 0, or why the last hr_perf_bpf_read() failed. */
 int hr_perf_bpf_status(const struct hr_perf *perf);
 
+/** @return a number that is another one each time that other events are opened; the machine's probe
+ * may have found more since. */
+unsigned hr_perf_bpf_generation(const struct hr_perf *perf);
+
+/** @return of a group of events that BPF counts: a bit mask of those that can be counted, as of
+ * that generation. */
+uint32_t hr_perf_bpf_usable(const struct hr_perf *perf, size_t group);
+
 /** Whether events are open on a CPU, or were until the last hr_perf_bpf_read(). */
 bool hr_perf_bpf_was_open(const struct hr_perf *perf, size_t index);
 

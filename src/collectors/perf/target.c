@@ -56,7 +56,7 @@ static int open_target(struct hr_perf *perf, enum hr_perf_scope scope,
     sums->totals = sums->deltas + events;
     opened->usable = (uint32_t *)(sums->totals + events);
     if (perf->bpf != NULL) {
-        opened->chosen = perf->probes[HR_PERF_SYSTEM].generation;
+        opened->chosen = hr_perf_bpf_generation(perf);
         hr_perf_bpf_add_target(opened);
     }
     opened->next = perf->targets;
@@ -101,8 +101,7 @@ static void choose_events(struct hr_perf_target *target, size_t index)
     for (size_t g = 0; g < perf->group_count; g++)
         if (hr_perf_is_by_bpf(perf, g))
             hr_perf_group_choose(&cpu->open_groups[g], &place, &perf->groups[g],
-                                 perf->probes[target->scope].usable[g],
-                                 &cpu->sums[perf->first_event[g]]);
+                                 hr_perf_bpf_usable(perf, g), &cpu->sums[perf->first_event[g]]);
 }
 
 void hr_perf_target_choose_events(struct hr_perf_target *target)
@@ -110,7 +109,7 @@ void hr_perf_target_choose_events(struct hr_perf_target *target)
     for (size_t i = 0; i < target->cpu_count; i++)
         if (target->cpus[i] != NULL)
             choose_events(target, i);
-    target->chosen = target->perf->probes[HR_PERF_SYSTEM].generation;
+    target->chosen = hr_perf_bpf_generation(target->perf);
 }
 
 struct hr_perf_cpu_counters *hr_perf_target_counters(struct hr_perf_target *target, size_t index)
@@ -334,8 +333,7 @@ static bool is_unchanged(const struct hr_perf_target *target)
 
     return !target->grown && !target->sums.nonzero && target->bpf_failed == 0 &&
            target->cpu_count == perf->cpus.count &&
-           target->chosen == perf->probes[HR_PERF_SYSTEM].generation &&
-           hr_perf_opening_is_needless(target);
+           target->chosen == hr_perf_bpf_generation(perf) && hr_perf_opening_is_needless(target);
 }
 
 /* What hr_perf_read() has added. The events are open for all targets together. */
@@ -351,7 +349,7 @@ static int read_sums(struct hr_perf_target *target)
     if (status == 0)
         status = hr_perf_target_extend_cpus(target);
     read_all_cpus(target);
-    if (target->chosen != target->perf->probes[HR_PERF_SYSTEM].generation)
+    if (target->chosen != hr_perf_bpf_generation(target->perf))
         hr_perf_target_choose_events(target);
     target->bpf_failed = status;
     target->grown = false;

@@ -63,8 +63,8 @@ struct hr_perf_target {
     bool was_selected;             /**< until it was paused */
     bool grown;                    /**< something was added since the last read of the target */
     int bpf_failed;                /**< why it can't be counted; 0 */
-    unsigned chosen;               /**< generation of the machine's probe, when the events of which
-                                        the sums are taken were chosen */
+    unsigned chosen;               /**< hr_perf_bpf_generation() when the events of which the sums
+                                        are taken were chosen */
 };
 
 /** Allocates the counters of one CPU, closed. @return NULL if memory is short. */

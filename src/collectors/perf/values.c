@@ -14,14 +14,14 @@ static bool is_counted(const struct hr_perf_value *value, const struct hr_perf_t
            (value->enabled_ns == 0 && (ever->running_ns > 0 || ever->enabled_ns == 0));
 }
 
-/* By descriptors, the probe may have found more since the target was opened, which then waits. */
+/* The probe may have found more since the events were opened, which then wait. */
 static bool is_usable(const struct hr_perf_target *target, size_t group, size_t event)
 {
     const struct hr_perf *perf = target->perf;
-    const uint32_t *usable =
-        hr_perf_is_by_bpf(perf, group) ? perf->probes[target->scope].usable : target->usable;
+    const uint32_t usable =
+        hr_perf_is_by_bpf(perf, group) ? hr_perf_bpf_usable(perf, group) : target->usable[group];
 
-    return (usable[group] >> event & 1) != 0;
+    return (usable >> event & 1) != 0;
 }
 
 /* Whether the event is open on a CPU, or was at the last read. */

@@ -502,6 +502,37 @@ START_TEST(counts_an_event_that_was_not_known)
 }
 END_TEST
 
+/* As a plugin reads: the machine's line by descriptors, which is tried again, finds the event
+ * before BPF has it open. */
+START_TEST(counts_an_event_in_cgroups_that_the_machine_finds_first)
+{
+    make_unknown(2);
+    count_on(3, 9, "0");
+    make_uncountable_in_cgroups(3);
+    open_count("1 2 3");
+    struct hr_perf_target *machine = open_read(NULL), *a = open_read("a");
+    count_by_bpf("a", 0, 0, 4);
+    ck_assert_int_eq(read_target(machine), 0);
+    ck_assert_int_eq(hr_perf_target_read(a), 0);
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    count_on(2, 8, "0-1");
+    hr_perf_update_events(perf);
+    ck_assert_int_eq(hr_perf_target_read(machine), 0);
+    ck_assert_int_eq(hr_perf_target_read(a), 0);
+    ck_assert_int_eq(status_of(HR_PERF_SYSTEM, 1, 0), 0);
+    assert_absent(machine, 1, 0, 0);
+    assert_absent(a, 1, 0, 0);
+    ck_assert_int_eq(read_target(machine), 0);
+    ck_assert_int_eq(hr_perf_target_read(a), 0);
+    count_by_bpf("a", 0, 1, 50);
+    ck_assert_int_eq(read_target(machine), 0);
+    ck_assert_int_eq(hr_perf_target_read(a), 0);
+    assert_value(machine, 1, 0, 50, 50);
+    assert_value(a, 0, 0, 4, 0);
+    assert_value(a, 1, 0, 50, 50);
+}
+END_TEST
+
 /* --- None is left --------------------------------------------------------- */
 
 START_TEST(refuses_bpf_where_each_line_is_an_exception)
@@ -541,6 +572,7 @@ int main(void)
     tcase_add_test(tests, follows_cpus_that_go_and_come);
     tcase_add_loop_test(tests, follows_events_that_other_cpus_count, 0, 2);
     tcase_add_loop_test(tests, counts_an_event_that_was_not_known, 0, 2);
+    tcase_add_test(tests, counts_an_event_in_cgroups_that_the_machine_finds_first);
     tcase_add_loop_test(tests, refuses_bpf_where_each_line_is_an_exception, 0, 2);
     return run_suite("perf exceptions", tests);
 }
