@@ -30,6 +30,7 @@ struct hr_perf_slice {
     uint64_t closing_ns;            /**< spent by closing */
     size_t file_count;              /**< descriptors that were opened with it */
     size_t closed_count;            /**< and closed */
+    bool continues;                 /**< what waits is opened: the targets aren't being read */
     struct hr_perf_target *waiting; /**< that are to be opened next; NULL: none */
 };
 

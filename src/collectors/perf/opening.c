@@ -102,6 +102,14 @@ void hr_perf_opening_cancel(struct hr_perf_target *target)
     target->waits = false;
 }
 
+/* What was counted since the target was read would be missed, where that isn't just now. */
+static void close_cpus(struct hr_perf_target *target)
+{
+    if (target->perf->slice.continues)
+        hr_perf_target_read_ahead(target);
+    hr_perf_target_close_cpus(target);
+}
+
 /* --- One CPU -------------------------------------------------------------- */
 
 static int open_all_groups(struct hr_perf_target *target, struct hr_perf_cpu_counters *cpu,
@@ -190,7 +198,7 @@ static int open_missing_cpus(struct hr_perf_target *target, int cgroup)
     int status = 0;
 
     if (!reserve_files(target)) {
-        hr_perf_target_close_cpus(target);
+        close_cpus(target);
         return target->perf->closing.count > 0 ? -EINPROGRESS : -EMFILE;
     }
     for (size_t i = 0; i < target->cpu_count && status == 0; i++)
@@ -200,7 +208,7 @@ static int open_missing_cpus(struct hr_perf_target *target, int cgroup)
         return status;
     if (status == 0)
         return finish(target);
-    hr_perf_target_close_cpus(target);
+    close_cpus(target);
     if (hr_perf_is_out_of_files(status))
         hr_perf_budget_note_shortage(&target->perf->budget);
     return status;
@@ -215,7 +223,7 @@ static int update_probe(struct hr_perf_target *target, int cgroup)
     if (status < 0 && !found->done)
         return status;
     if (target->generation != found->generation)
-        hr_perf_target_close_cpus(target);
+        close_cpus(target);
     target->generation = found->generation;
     return 0;
 }
@@ -269,7 +277,7 @@ static int try_to_open(struct hr_perf_target *target)
     if (hr_perf_is_out_of_files(status) && target->reserved > 0 && !is_any_cpu_missing(target))
         return 0;
     if (status < 0)
-        hr_perf_target_close_cpus(target);
+        close_cpus(target);
     /* Descriptors may become free at any time, and a removed cgroup is dropped by the caller; any
      * other failure would recur, so it is retried later. */
     target->failed = !hr_perf_is_out_of_files(status) && status != -ENODEV ? status : 0;
@@ -323,12 +331,14 @@ void hr_perf_opening_continue(struct hr_perf *perf)
 
     slice->spent_ns = 0;
     slice->file_count = 0;
+    slice->continues = true;
     while (slice->waiting != NULL && !is_used_up(slice)) {
         struct hr_perf_target *first = slice->waiting;
         const int status = is_opening_due(first) ? try_to_open(first) : 0;
         if (status == -EINPROGRESS)
-            return;
+            break;
         hr_perf_opening_cancel(first);
         first->slice_status = status;
     }
+    slice->continues = false;
 }

@@ -267,19 +267,34 @@ static bool is_cpu_current(const struct hr_perf_cpu_counters *cpu, const struct 
     return about->online && cpu->epoch == about->epoch;
 }
 
-void hr_perf_target_read_descriptors(struct hr_perf_target *target, size_t index)
+/* @param by_bpf  the groups that BPF counts from now on, or those that it doesn't. */
+static void read_descriptors(struct hr_perf_target *target, size_t index, bool by_bpf)
 {
     const struct hr_perf *perf = target->perf;
     struct hr_perf_cpu_counters *cpu = index < target->cpu_count ? target->cpus[index] : NULL;
 
     for (size_t g = 0; g < perf->group_count && cpu != NULL && cpu->open; g++) {
         struct hr_perf_open_group *open_group = &cpu->open_groups[g];
-        if (!hr_perf_is_by_bpf(perf, g) || open_group->count == 0)
+        if (hr_perf_is_by_bpf(perf, g) != by_bpf || open_group->count == 0)
             continue;
         hr_perf_group_read(open_group, perf->calls, is_cpu_current(cpu, &perf->cpus.list[index]));
         if (open_group->nonzero)
             add_group(target, cpu, g);
     }
+}
+
+void hr_perf_target_read_descriptors(struct hr_perf_target *target, size_t index)
+{
+    read_descriptors(target, index, true);
+}
+
+void hr_perf_target_read_ahead(struct hr_perf_target *target)
+{
+    if (!target->is_ahead)
+        reset_interval(target);
+    target->is_ahead = true;
+    for (size_t i = 0; i < target->cpu_count; i++)
+        read_descriptors(target, i, false);
 }
 
 void hr_perf_target_take_last(struct hr_perf_target *target, size_t group)
@@ -299,8 +314,9 @@ static void read_all_cpus(struct hr_perf_target *target)
 {
     const struct hr_perf_cpu *about = target->perf->cpus.list;
 
-    reset_interval(target);
-    target->was_read = false;
+    if (!target->is_ahead)
+        reset_interval(target);
+    target->is_ahead = target->was_read = false;
     for (size_t i = 0; i < target->cpu_count; i++) {
         struct hr_perf_cpu_counters *cpu = target->cpus[i];
         if (cpu == NULL)

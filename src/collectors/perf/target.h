@@ -55,6 +55,7 @@ struct hr_perf_target {
     struct hr_perf_target *next_waiting;
     int slice_status; /**< why it couldn't be opened when it was its turn; 0 */
     struct hr_perf_sums sums;
+    bool is_ahead;               /**< `sums` have a part of the next reading */
     struct hr_perf_target *next; /**< of all targets */
 
     /* By BPF; what is above is then that of groups of events that descriptors count. */
@@ -88,6 +89,10 @@ struct hr_perf_cpu_counters *hr_perf_target_counters(struct hr_perf_target *targ
 /** Adds what its descriptors on a CPU, if there are any, have counted until now, of groups that BPF
  * counts from now on. */
 void hr_perf_target_read_descriptors(struct hr_perf_target *target, size_t index);
+
+/** Adds what its descriptors have counted since it was read, as a part of the next reading, before
+ * they are closed; those of groups that BPF counts are no more open. */
+void hr_perf_target_read_ahead(struct hr_perf_target *target);
 
 /** Closes the descriptors of groups that BPF counts. */
 void hr_perf_target_leave_to_bpf(struct hr_perf_target *target);

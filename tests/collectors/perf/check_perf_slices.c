@@ -156,7 +156,7 @@ START_TEST(a_target_that_waits_may_go)
     } else {
         tree_remove_group(tree, "a");
         ck_assert_int_eq(read_target(a), -ENODEV);
-        assert_absent(a, 0, 0, 0); /* nothing of it was read */
+        assert_absent(a, 0, 0, 10);
     }
     ck_assert_uint_eq(hr_perf_files(perf).open, _i == 2 ? CPUS : 0);
     ck_assert_int_eq(hr_perf_read(perf), 0);
@@ -197,6 +197,80 @@ START_TEST(an_event_that_can_be_counted_now_has_no_values_before_it_is_open)
         hr_perf_target_read(b);
     }
     assert_value(b, 1, 0, 0, 0);
+}
+END_TEST
+
+static void refuse_second_event(void)
+{
+    fake_perf_refuse((struct fake_refusal){.error = -ENODEV, .of_config = true, .config = 2});
+}
+
+/* Reads them all, in this order, until each is whole. */
+static void open_all(struct hr_perf_target **all, size_t count)
+{
+    size_t whole = 0;
+
+    for (int i = 0; i < 40 && whole < count; i++) {
+        ck_assert_int_eq(hr_perf_read(perf), 0);
+        whole = 0;
+        for (size_t t = 0; t < count; t++)
+            whole += hr_perf_target_read(all[t]) == 0;
+    }
+    ck_assert_uint_eq(whole, count);
+}
+
+/* Whose turn is between two readings: that is when its counters are closed. */
+START_TEST(loses_nothing_of_what_is_opened_again)
+{
+    open_slow_perf("1 2");
+    refuse_second_event();
+    struct hr_perf_target *all[] = {open_cgroup("a"), open_cgroup("b")};
+    uint64_t total = 0;
+
+    open_all(all, 2);
+    fake_perf_allow();
+    advance_clock(100 * HR_NS_PER_S);
+    for (int i = 0; i < 20 && open_of("b") < 2 * CPUS; i++) {
+        if (fake_perf_open_on(id_of("b"), 0) > 0) {
+            add_counted(id_of("b"), 0, 1, 1000, HR_NS_PER_S);
+            total += 1000;
+        }
+        ck_assert_int_eq(hr_perf_read(perf), 0);
+        hr_perf_target_read(all[0]);
+        hr_perf_target_read(all[1]);
+        ck_assert_uint_eq(hr_perf_target_value(all[1], 0, 0).total, total);
+    }
+    ck_assert_uint_eq(open_of("b"), 2 * CPUS);
+}
+END_TEST
+
+/* Where one slice is enough for that, no interval lacks a value. */
+START_TEST(an_interval_is_whole_in_which_counters_are_opened_again)
+{
+    open_slow_perf("1 2");
+    set_online("0-59");
+    refuse_second_event();
+    struct hr_perf_target *all[] = {open_cgroup("a"), open_cgroup("b"), open_cgroup("c"),
+                                    open_cgroup("d")};
+    struct hr_perf_target *last = all[3];
+
+    open_all(all, 4);
+    add_counted(id_of("d"), 0, 1, 10, HR_NS_PER_S);
+    fake_perf_allow();
+    advance_clock(100 * HR_NS_PER_S);
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    for (int t = 0; t < 4; t++)
+        hr_perf_target_read(all[t]);
+    assert_value(last, 0, 0, 10, 10);
+    ck_assert_uint_eq(open_of("d"), 60); /* it waits */
+    add_counted(id_of("d"), 0, 1, 700, HR_NS_PER_S);
+    ck_assert_int_eq(read_target(last), 0);
+    ck_assert_uint_eq(open_of("d"), 2 * 60);
+    assert_value(last, 0, 0, 710, 700);
+    ck_assert_uint_eq(hr_perf_target_value(last, 0, 0).running_ns, HR_NS_PER_S);
+    add_counted(id_of("d"), 0, 1, 5, HR_NS_PER_S);
+    ck_assert_int_eq(read_target(last), 0);
+    assert_value(last, 0, 0, 715, 5);
 }
 END_TEST
 
@@ -465,6 +539,8 @@ int main(void)
     tcase_add_test(tests, closes_what_was_opened_where_descriptors_run_out);
     tcase_add_loop_test(tests, a_target_that_waits_may_go, 0, 3);
     tcase_add_test(tests, an_event_that_can_be_counted_now_has_no_values_before_it_is_open);
+    tcase_add_test(tests, loses_nothing_of_what_is_opened_again);
+    tcase_add_test(tests, an_interval_is_whole_in_which_counters_are_opened_again);
     tcase_add_test(tests, what_failed_before_a_pause_is_tried_after_it);
     tcase_add_test(tests, counts_on_while_cpus_are_added);
     tcase_add_test(tests, opens_for_no_more_than_a_tenth_of_a_second);
