@@ -198,8 +198,10 @@ static int open_missing_cpus(struct hr_perf_target *target, int cgroup)
     int status = 0;
 
     if (!reserve_files(target)) {
+        if (target->perf->closing.count > 0) /* what is open counts on until there is room */
+            return -EINPROGRESS;
         close_cpus(target);
-        return target->perf->closing.count > 0 ? -EINPROGRESS : -EMFILE;
+        return -EMFILE;
     }
     for (size_t i = 0; i < target->cpu_count && status == 0; i++)
         if (is_cpu_missing(target, i))

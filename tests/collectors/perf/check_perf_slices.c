@@ -529,6 +529,35 @@ START_TEST(waits_for_descriptors_that_are_about_to_be_closed)
 }
 END_TEST
 
+/* What is counted already goes on meanwhile. */
+START_TEST(counts_on_while_descriptors_wait_to_be_closed)
+{
+    perf_options.max_files = 2 * CPUS;
+    perf_options.slice_ns = 1;
+    open_slow_perf("1 2");
+    slow_calls.close = close_slowly;
+    set_online("0-99");
+    struct hr_perf_target *all[] = {open_cgroup("a"), open_cgroup("b"), open_cgroup("c"),
+                                    open_cgroup("d")};
+    struct hr_perf_target *a = all[0];
+
+    open_all(all, 4);
+    ck_assert_uint_eq(hr_perf_files(perf).open, 2 * CPUS);
+    for (int t = 1; t < 4; t++)
+        close_target(all[t]);
+    set_online("0-399");
+    for (int i = 1; open_of("a") < 2 * CPUS; i++) {
+        ck_assert_int_lt(i, 10);
+        add_counted(id_of("a"), 0, 1, 10, HR_NS_PER_S);
+        ck_assert_int_eq(read_target(a), 0);
+        assert_value(a, 0, 0, 10 * (uint64_t)i, 10);
+        if (i == 1)
+            ck_assert_uint_eq(open_of("a"), 2 * 100);
+    }
+    ck_assert_uint_eq(hr_perf_files(perf).open, 2 * CPUS);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("perf slices");
@@ -547,6 +576,7 @@ int main(void)
     tcase_add_test(tests, closes_for_no_more_than_a_tenth_of_a_second);
     tcase_add_test(tests, closes_and_opens_for_no_more_than_a_tenth_of_a_second);
     tcase_add_test(tests, waits_for_descriptors_that_are_about_to_be_closed);
+    tcase_add_test(tests, counts_on_while_descriptors_wait_to_be_closed);
     tcase_set_timeout(tests, 60);
     return run_suite("perf slices", tests);
 }
