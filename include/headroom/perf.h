@@ -204,7 +204,7 @@ void hr_perf_close(struct hr_perf *perf);
 int hr_perf_read(struct hr_perf *perf);
 
 /** @return a number that is another one after each hr_perf_read() that found other CPUs online than
- * before; 0 before the first. */
+ * before, be they counted on or left out; 1 before the first. */
 unsigned hr_perf_cpu_changes(const struct hr_perf *perf);
 
 /** Opens all counters again, as encodings of events were changed by hr_perf_event_update(): those

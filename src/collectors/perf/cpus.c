@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/descriptor.h"
@@ -42,13 +43,17 @@ static int find_chosen(struct hr_perf_cpus *cpus, const struct hr_root *root)
     return status;
 }
 
-/* Splits those that are online into those that are chosen and the others. */
+/* Splits those that are online into those that are chosen and the others: also where only one of
+ * these comes or goes, events may be counted on other CPUs, as those of its package. */
 static void leave_out(struct hr_perf_cpus *cpus, struct hr_cpu_set *online)
 {
-    cpus->left_out = *online;
+    struct hr_cpu_set left_out = *online;
+
     hr_cpu_set_keep(online, &cpus->chosen);
     for (size_t i = 0; i < sizeof(online->words) / sizeof(online->words[0]); i++)
-        cpus->left_out.words[i] &= ~online->words[i];
+        left_out.words[i] &= ~online->words[i];
+    cpus->generation += memcmp(&left_out, &cpus->left_out, sizeof(left_out)) != 0;
+    cpus->left_out = left_out;
 }
 
 static uint64_t read_topology_inode(int dirfd, unsigned number)

@@ -35,7 +35,7 @@ struct hr_perf_cpus {
     struct hr_cpu_set chosen;   /**< of all CPUs, be they there or not */
     struct hr_cpu_set online;   /**< and chosen */
     struct hr_cpu_set left_out; /**< online, but not chosen */
-    unsigned generation;        /**< incremented with each change */
+    unsigned generation;        /**< another one after each change, of those left out, too */
     struct hr_perf_cpu *list;
     size_t count;
     size_t capacity;

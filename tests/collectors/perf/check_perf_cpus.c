@@ -132,6 +132,25 @@ START_TEST(follows_cpus_that_come_and_go)
 }
 END_TEST
 
+/* Of those that are left out, too: events of their package may be counted on another one then. */
+START_TEST(notices_each_change)
+{
+    choose("0-1");
+    open_perf("1");
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    unsigned changes = hr_perf_cpu_changes(perf);
+    static const char *const online[] = {"0-2", "0-1", "0-1,3", "0,3", "0-3"};
+    for (size_t i = 0; i < sizeof(online) / sizeof(online[0]); i++) {
+        ck_assert_int_eq(hr_perf_read(perf), 0);
+        ck_assert_uint_eq(hr_perf_cpu_changes(perf), changes);
+        set_online(online[i]);
+        ck_assert_int_eq(hr_perf_read(perf), 0);
+        ck_assert_uint_ne(hr_perf_cpu_changes(perf), changes);
+        changes = hr_perf_cpu_changes(perf);
+    }
+}
+END_TEST
+
 /* It isn't known then whether events can be counted. */
 START_TEST(tries_nothing_without_a_cpu)
 {
@@ -242,6 +261,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up_cpus, tear_down_cpus);
     tcase_add_loop_test(tests, opens_nothing_on_cpus_that_are_left_out, 0, CHOICE_COUNT);
     tcase_add_test(tests, follows_cpus_that_come_and_go);
+    tcase_add_test(tests, notices_each_change);
     tcase_add_test(tests, tries_nothing_without_a_cpu);
     tcase_add_test(tests, tells_what_only_cpus_count_that_are_left_out);
     tcase_add_test(tests, needs_descriptors_on_chosen_cpus_only);
