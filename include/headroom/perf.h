@@ -207,8 +207,9 @@ int hr_perf_read(struct hr_perf *perf);
  * before, be they counted on or left out; 1 before the first. */
 unsigned hr_perf_cpu_changes(const struct hr_perf *perf);
 
-/** Opens all counters again, as encodings of events were changed by hr_perf_event_update(): those
- * of targets when they are read, in slices. Totals go on. */
+/** Tries again what can be counted, as encodings of events were changed by hr_perf_event_update().
+ * The counters of the machine are opened again, and those of cgroups if events that are counted in
+ * these have changed: when a target is read, in slices. Totals go on. */
 void hr_perf_update_events(struct hr_perf *perf);
 
 /** @return how many CPUs were online at the last hr_perf_read(), without those that are left out.

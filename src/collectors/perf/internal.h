@@ -15,11 +15,12 @@
 /** Which events can be counted in a scope. */
 struct hr_perf_probe {
     bool done;
-    bool stale;          /**< encodings have changed since */
+    bool stale;          /**< encodings may have changed since */
     bool all_usable;     /**< every event can be counted */
-    unsigned generation; /**< incremented with each change */
+    unsigned generation; /**< incremented with each change of what can be counted, and how */
     uint64_t time_ns;    /**< of the last probe */
     int *status;         /**< of each event, see hr_perf_status() */
+    uint32_t *encodings; /**< of each event: a hash of its encodings; 0: it can't be counted */
     uint32_t *usable;    /**< of each group: a bit mask of its events that can be counted */
 };
 

@@ -10,6 +10,7 @@
 
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
+#include "headroom/hash.h"
 #include "headroom/perf_event.h"
 #include "perf/internal.h"
 #include "perf/open_group.h"
@@ -18,7 +19,8 @@ int hr_perf_probe_init(struct hr_perf_probe *probe, const struct hr_perf *perf)
 {
     probe->status = calloc(perf->event_count, sizeof(*probe->status));
     probe->usable = calloc(perf->group_count, sizeof(*probe->usable));
-    return probe->status != NULL && probe->usable != NULL ? 0 : -ENOMEM;
+    probe->encodings = calloc(perf->event_count, sizeof(*probe->encodings));
+    return probe->status != NULL && probe->usable != NULL && probe->encodings != NULL ? 0 : -ENOMEM;
 }
 
 void hr_perf_probe_forget(struct hr_perf *perf, enum hr_perf_scope scope)
@@ -33,6 +35,7 @@ void hr_perf_probe_end(struct hr_perf_probe *probe)
 {
     free(probe->status);
     free(probe->usable);
+    free(probe->encodings);
 }
 
 bool hr_perf_probe_is_due(const struct hr_perf *perf, enum hr_perf_scope scope)
@@ -195,16 +198,55 @@ static void keep_untried(const struct hr_perf *perf, enum hr_perf_scope scope, i
     }
 }
 
-static void store_results(struct hr_perf *perf, struct hr_perf_probe *probe, const int *status)
+static uint32_t hash_bytes(uint32_t sum, const void *bytes, size_t size)
 {
-    const size_t size = perf->event_count * sizeof(*status);
-    const bool changed = !probe->done || probe->stale || memcmp(probe->status, status, size) != 0;
+    for (const unsigned char *byte = bytes; size > 0; byte++, size--)
+        sum = hr_hash_number(sum, *byte);
+    return sum;
+}
 
-    memcpy(probe->status, status, size);
+/* @return not 0 */
+static uint32_t hash_encodings(const struct hr_perf_event *event)
+{
+    uint32_t sum = HR_HASH_EMPTY;
+
+    for (size_t i = 0; i < event->encoding_count; i++) {
+        const struct hr_perf_encoding *encoding = &event->encodings[i];
+        sum = hash_bytes(sum, &encoding->attr, sizeof(encoding->attr));
+        if (!encoding->every_cpu)
+            sum = hash_bytes(sum, &encoding->cpus, sizeof(encoding->cpus));
+    }
+    return sum | 1;
+}
+
+/* Counters of events that can't be counted in the scope, such as a package's in cgroups, needn't be
+ * opened again, wherever they are counted now. @return whether others must be. */
+static bool store_encodings(const struct hr_perf *perf, enum hr_perf_scope scope, const int *status)
+{
+    uint32_t *known = perf->probes[scope].encodings;
+    bool changed = false;
+
+    for (size_t g = 0; g < perf->group_count; g++)
+        for (size_t e = 0; e < perf->groups[g].count && is_tried(perf, scope, g); e++) {
+            const size_t number = perf->first_event[g] + e;
+            const uint32_t now =
+                status[number] == 0 ? hash_encodings(perf->groups[g].events[e]) : 0;
+            changed = changed || now != known[number];
+            known[number] = now;
+        }
+    return changed;
+}
+
+static void store_results(struct hr_perf *perf, enum hr_perf_scope scope, const int *status)
+{
+    struct hr_perf_probe *probe = &perf->probes[scope];
+    const bool changed = store_encodings(perf, scope, status);
+
+    probe->generation += changed || !probe->done;
+    memcpy(probe->status, status, perf->event_count * sizeof(*status));
     probe->done = probe->all_usable = true;
     probe->stale = false;
     probe->time_ns = hr_clock_ns();
-    probe->generation += changed;
     for (size_t g = 0; g < perf->group_count; g++) {
         probe->usable[g] = 0;
         for (size_t e = 0; e < perf->groups[g].count; e++)
@@ -238,7 +280,7 @@ int hr_perf_probe_update(struct hr_perf *perf, enum hr_perf_scope scope,
     if ((result == 0 || result == -EXDEV) && group != NULL && hr_perf_is_cgroup_removed(group))
         result = -ENODEV;
     if (result == 0)
-        store_results(perf, &perf->probes[scope], status);
+        store_results(perf, scope, status);
     free(status);
     return result;
 }

@@ -253,6 +253,34 @@ START_TEST(counts_whole_machine_events_on_their_cpus)
 }
 END_TEST
 
+/* A counter that goes on counts from what it has, a new one from 0. */
+START_TEST(leaves_counters_of_cgroups_open_where_those_of_a_package_move)
+{
+    count_on(2, 9, "0");
+    count_for_the_machine(2);
+    fake_perf_refuse((struct fake_refusal){
+        .error = -EINVAL, .in_cgroups = true, .of_config = true, .config = 2});
+    open_perf("1 2");
+    struct hr_perf_target *machine = open_machine(), *a = open_cgroup("a");
+    ck_assert_int_eq(read_target(a), 0);
+    add_counted(id_of("a"), 0, 1, 1000, HR_NS_PER_S);
+    ck_assert_int_eq(read_target(machine), 0);
+    ck_assert_int_eq(hr_perf_target_read(a), 0);
+    move_to(2, "1");
+    hr_perf_update_events(perf);
+    ck_assert_int_eq(read_target(machine), 0);
+    ck_assert_int_eq(hr_perf_target_read(a), 0);
+    fake_perf_set_count(id_of("a"), 0, 1, 1007);
+    fake_perf_set_times(id_of("a"), 0, 1, 2 * HR_NS_PER_S, 2 * HR_NS_PER_S);
+    add_counted(FAKE_MACHINE, 1, 2, 60, HR_NS_PER_S);
+    ck_assert_int_eq(read_target(machine), 0);
+    ck_assert_int_eq(hr_perf_target_read(a), 0);
+    assert_value(a, 0, 0, 1007, 7);
+    assert_value(machine, 1, 0, 60, 60);
+    ck_assert_int_eq(status_of(HR_PERF_CGROUP, 1, 0), -EINVAL);
+}
+END_TEST
+
 /* --- Hybrid machines ------------------------------------------------------ */
 
 START_TEST(counts_on_each_kind_of_core)
@@ -525,6 +553,7 @@ int main(void)
     tcase_add_test(tests, drops_what_can_be_counted_no_more);
     tcase_add_test(tests, closes_all_when_enabling_fails);
     tcase_add_test(tests, counts_whole_machine_events_on_their_cpus);
+    tcase_add_test(tests, leaves_counters_of_cgroups_open_where_those_of_a_package_move);
     tcase_add_test(tests, counts_on_each_kind_of_core);
     tcase_add_loop_test(tests, does_without_extended_types, 0, 3);
     tcase_add_test(tests, refuses_what_a_kind_of_core_lacks);
