@@ -84,8 +84,6 @@ void hr_perf_closing_continue(struct hr_perf *perf)
     const struct hr_perf_closing *closing = &perf->closing;
     size_t count = 0;
 
-    perf->slice.closing_ns = 0;
-    perf->slice.closed_count = 0;
     while (count < closing->count && !is_used_up(&perf->slice))
         close_now(perf, closing->fds[count++]);
     if (count > 0)

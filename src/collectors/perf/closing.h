@@ -14,7 +14,7 @@
 /** Closes a group of events, or lets its descriptors wait. */
 void hr_perf_closing_close_group(struct hr_perf *perf, struct hr_perf_open_group *open_group);
 
-/** Begins a slice, and closes with it what waits. */
+/** Closes what waits, as far as the slice allows, which has begun. */
 void hr_perf_closing_continue(struct hr_perf *perf);
 
 /** Closes all that waits. */

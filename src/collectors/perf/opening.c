@@ -331,8 +331,6 @@ void hr_perf_opening_continue(struct hr_perf *perf)
 {
     struct hr_perf_slice *slice = &perf->slice;
 
-    slice->spent_ns = 0;
-    slice->file_count = 0;
     slice->continues = true;
     while (slice->waiting != NULL && !is_used_up(slice)) {
         struct hr_perf_target *first = slice->waiting;

@@ -12,7 +12,7 @@
 
 #include "perf/target.h"
 
-/** Begins a slice, and opens with it what waits. */
+/** Opens what waits, as far as the slice allows, which has begun. */
 void hr_perf_opening_continue(struct hr_perf *perf);
 
 /**

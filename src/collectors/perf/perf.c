@@ -104,8 +104,16 @@ void hr_perf_close(struct hr_perf *perf)
     free(perf);
 }
 
+/* Closing heeds what opening has taken, and opening what closing has. */
+static void begin_slice(struct hr_perf_slice *slice)
+{
+    slice->spent_ns = slice->closing_ns = 0;
+    slice->file_count = slice->closed_count = 0;
+}
+
 int hr_perf_read(struct hr_perf *perf)
 {
+    begin_slice(&perf->slice);
     int status = hr_perf_cpus_read(&perf->cpus, perf->root);
 
     if (perf->bpf != NULL)

@@ -472,6 +472,19 @@ START_TEST(closes_for_no_more_than_a_tenth_of_a_second)
 }
 END_TEST
 
+/* What was opened in the slice before takes no time from closing. */
+START_TEST(closes_for_all_of_a_slice_where_nothing_is_opened)
+{
+    open_many("1", FEWER);
+    perf->slice.spent_ns = perf->slice.max_ns; /* by opening */
+    close_many(0, FEWER);
+    const size_t waiting = perf->closing.count;
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    ck_assert_uint_le(perf->closing.count, waiting - 4000);
+    hr_cgroup_set_close(many_set);
+}
+END_TEST
+
 /* Half of them are removed while the others' counters change: an event can be counted now. */
 START_TEST(closes_and_opens_for_no_more_than_a_tenth_of_a_second)
 {
@@ -574,6 +587,7 @@ int main(void)
     tcase_add_test(tests, counts_on_while_cpus_are_added);
     tcase_add_test(tests, opens_for_no_more_than_a_tenth_of_a_second);
     tcase_add_test(tests, closes_for_no_more_than_a_tenth_of_a_second);
+    tcase_add_test(tests, closes_for_all_of_a_slice_where_nothing_is_opened);
     tcase_add_test(tests, closes_and_opens_for_no_more_than_a_tenth_of_a_second);
     tcase_add_test(tests, waits_for_descriptors_that_are_about_to_be_closed);
     tcase_add_test(tests, counts_on_while_descriptors_wait_to_be_closed);
