@@ -139,7 +139,9 @@ int hr_perf_event_new_unknown(const char *text, struct hr_perf_event **event);
  * its encodings change; of one that wasn't known all members.
  *
  * @param vocabulary  opened since then.
- * @return 1: they did; 0: not, also if this machine doesn't know the event, or no more; -ENOMEM.
+ * @return 1: they did; 0: not, also if this machine doesn't know the event, or no more; -ENOMEM,
+ *         -EMFILE or -ENFILE; of an event that was known also -EBADMSG or another negative errno of
+ *         reading sysfs or tracefs: it is counted as before, and may be looked up again later.
  */
 int hr_perf_event_update(const struct hr_perf_vocabulary *vocabulary, struct hr_perf_event *event);
 

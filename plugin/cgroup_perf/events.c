@@ -360,57 +360,59 @@ static int add_known(struct perf_events *events, size_t number, size_t event)
     return status;
 }
 
-/* @param changed  receives an event that other CPUs count now, if there is one.
- * @return whether anything has changed, or -ENOMEM. */
-static int update_event(const struct hr_perf_vocabulary *vocabulary, struct perf_events *events,
-                        size_t number, size_t e, const struct hr_perf_event **changed)
+/* What is looked up again. */
+struct update {
+    const struct hr_perf_vocabulary *vocabulary;
+    const struct hr_perf_event *moved; /* the first that other CPUs count now; NULL: none */
+    bool changed;
+};
+
+static int update_event(struct update *update, struct perf_events *events, size_t number, size_t e)
 {
     struct hr_perf_event *event = events->groups[number].events[e];
     const bool was_known = event->encoding_count > 0;
-    int status = hr_perf_event_update(vocabulary, event);
+    int status = hr_perf_event_update(update->vocabulary, event);
 
     if (status <= 0)
         return status;
+    update->changed = true;
     if (!was_known)
-        status = add_known(events, number, e);
-    else if (*changed == NULL)
-        *changed = event;
-    return status < 0 ? status : 1;
+        return add_known(events, number, e);
+    if (update->moved == NULL)
+        update->moved = event;
+    return 0;
 }
 
-static int update_all(const struct hr_perf_vocabulary *vocabulary, struct perf_events *events,
-                      const struct hr_perf_event **changed)
+/* @return 0, or why one of them can't be looked up. */
+static int update_all(struct update *update, struct perf_events *events)
 {
-    int any = 0;
+    int first = 0;
 
     for (size_t g = 0; g < events->group_count; g++)
         for (size_t e = 0; e < events->groups[g].count; e++) {
-            int status = update_event(vocabulary, events, g, e, changed);
-            if (status < 0)
-                return status;
-            any |= status;
+            int status = update_event(update, events, g, e);
+            if (first == 0)
+                first = status;
         }
-    return any;
+    return first;
 }
 
-bool perf_events_update(struct perf_events *events, const struct hr_root *root)
+int perf_events_update(struct perf_events *events, const struct hr_root *root, bool *changed)
 {
-    const struct hr_perf_event *changed = NULL;
+    struct update update = {.changed = false};
     struct hr_perf_vocabulary *vocabulary;
     int status = hr_perf_vocabulary_open(root, &vocabulary);
 
     if (status == 0) {
-        status = update_all(vocabulary, events, &changed);
+        update.vocabulary = vocabulary;
+        status = update_all(&update, events);
         hr_perf_vocabulary_close(vocabulary);
     }
-    if (status < 0)
-        WARNING(PLUGIN ": can't look up again which CPUs count the events, so those known before "
-                       "are counted on: %s.",
-                STRERROR(-status));
-    if (changed != NULL)
-        INFO(PLUGIN ": other CPUs count \"%s\" now, so all counters are opened again.",
-             changed->text);
-    return status > 0 || changed != NULL;
+    if (update.moved != NULL)
+        INFO(PLUGIN ": other CPUs count \"%s\" now, so counters are opened again.",
+             update.moved->text);
+    *changed = update.changed;
+    return status;
 }
 
 void perf_events_end(struct perf_events *events)

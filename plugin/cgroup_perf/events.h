@@ -64,9 +64,10 @@ int perf_events_look_up(struct perf_events *events, const struct hr_root *root);
  * Looks up again which CPUs count the events, and those that this machine didn't know; logs if that
  * has changed.
  *
- * @return whether it has, for hr_perf_update_events().
+ * @param changed  receives whether it has, also on failure, for hr_perf_update_events().
+ * @return 0, or why some of them can't be looked up, which is not logged.
  */
-bool perf_events_update(struct perf_events *events, const struct hr_root *root);
+int perf_events_update(struct perf_events *events, const struct hr_root *root, bool *changed);
 
 /**
  * Gives the name of a ratio that has one of an earlier line, such as "ipc", if that line can't be

@@ -27,7 +27,7 @@
 
 #define PLUGIN "cgroup_perf"
 
-/* How often events are looked up again that this machine doesn't know. */
+/* How often events are looked up again that this machine doesn't know, or where that failed. */
 #define UPDATE_INTERVAL TIME_T_TO_CDTIME_T(60)
 
 /* The series of one cgroup. */
@@ -72,6 +72,7 @@ static bool undecided;  /* until the selected groups are known; `perf` has no ta
 static bool may_change; /* "auto", by descriptors: what is to be counted may become too much */
 static bool cpus_known;
 static unsigned cpu_changes; /* when the CPUs of events were looked up */
+static bool update_failed;
 static cdtime_t update_time;
 static cdtime_t now; /* of the interval that is being read; 0: none */
 
@@ -189,17 +190,22 @@ static int read_cpus_and_counts(void)
 }
 
 /* PMUs have files with their CPUs, which change with those that are online; and PMUs and
- * tracepoints come with modules. */
+ * tracepoints come with modules. At first, too: a CPU may have gone since they were looked up,
+ * before it was known which are online. */
 static void update_events(void)
 {
     const unsigned changes = hr_perf_cpu_changes(perf);
-    const bool is_known = events.known_count == events.event_count;
+    const bool is_known = events.known_count == events.event_count && !update_failed;
+    bool changed;
 
     if (changes == cpu_changes && (is_known || cdtime() - update_time < UPDATE_INTERVAL))
         return;
     cpu_changes = changes;
     update_time = cdtime();
-    if (perf_events_update(&events, root))
+    int status = perf_events_update(&events, root, &changed);
+    update_failed = status < 0;
+    perf_problems_log_update(&problems, status);
+    if (changed)
         hr_perf_update_events(perf);
 }
 
@@ -520,7 +526,7 @@ static void stop_counting(void)
     perf = NULL;
     exceptions = (struct exceptions){0};
     cpu_changes = 0;
-    started = cpus_known = undecided = may_change = false;
+    started = cpus_known = undecided = may_change = update_failed = false;
 }
 
 static int cgroup_perf_shutdown(void)

@@ -293,6 +293,17 @@ void perf_problems_log_cpus(struct perf_problems *problems, int status, bool kno
                       known ? "those known before are counted" : "nothing is counted");
 }
 
+void perf_problems_log_update(struct perf_problems *problems, int status)
+{
+    if (status == 0)
+        complaint_resolve(&problems->update, PLUGIN ": events can be looked up again.");
+    else
+        complaint_log(&problems->update, LOG_WARNING, status,
+                      PLUGIN ": can't look up again which CPUs count the events, so those known "
+                             "before are counted on: %s. Retrying every minute.",
+                      status == -EBADMSG ? "a file of a PMU isn't understood" : STRERROR(-status));
+}
+
 void perf_problems_log_left_out(struct perf_problems *problems, size_t count)
 {
     if (count > 0)

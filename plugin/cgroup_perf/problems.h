@@ -27,7 +27,7 @@ enum perf_problem_kind {
 /** The cause of a complaint about events is a hash of their names, so that a change is logged. */
 struct perf_problems {
     struct complaint kinds[HR_PERF_SCOPE_COUNT][PERF_PROBLEM_COUNT];
-    struct complaint cpus, left_out, system;
+    struct complaint cpus, left_out, system, update;
     bool shortage_logged; /* of descriptors, which lasts */
     bool opening_logged;  /* that counters are being opened */
     bool failure_logged;  /* of cgroups for another reason, which lasts */
@@ -50,6 +50,9 @@ void perf_problems_record(struct perf_problems *problems, const struct perf_even
 
 /** Logs a changed status of hr_perf_read(). @param known  whether it ever succeeded. */
 void perf_problems_log_cpus(struct perf_problems *problems, int status, bool known);
+
+/** Logs a changed status of perf_events_update(). */
+void perf_problems_log_update(struct perf_problems *problems, int status);
 
 /** Logs whether all CPUs are left out. @param count  hr_perf_cpu_count(). */
 void perf_problems_log_left_out(struct perf_problems *problems, size_t count);

@@ -511,6 +511,25 @@ static void swap_events(struct hr_perf_event *a, struct hr_perf_event *b)
     *b = before;
 }
 
+/* Whether what failed says nothing about the event. */
+static bool is_obstacle(int status, bool was_known)
+{
+    switch (status) {
+    case -ENOENT:
+    case -EINVAL:
+    case -ENODEV:
+    case -EACCES:
+    case -EPERM:
+        return false;
+    case -ENOMEM:
+    case -EMFILE:
+    case -ENFILE:
+        return true;
+    default:
+        return was_known; /* as of an unknown one, it is why */
+    }
+}
+
 int hr_perf_event_update(const struct hr_perf_vocabulary *vocabulary, struct hr_perf_event *event)
 {
     bool changed = event->encoding_count == 0;
@@ -519,7 +538,7 @@ int hr_perf_event_update(const struct hr_perf_vocabulary *vocabulary, struct hr_
 
     int status = hr_perf_event_find(vocabulary, event->text, &found, &error);
     if (status < 0)
-        return status == -ENOMEM ? status : 0;
+        return is_obstacle(status, !changed) ? status : 0;
     if (changed)
         swap_events(event, found);
     else

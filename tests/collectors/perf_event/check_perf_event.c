@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "collectors/perf_event/perf_event_harness.h"
 #include "perf_event/pmu.h"
@@ -411,6 +412,32 @@ START_TEST(follows_the_cpu_of_a_package)
 }
 END_TEST
 
+/* It isn't known then whether something has changed. */
+START_TEST(reports_what_cannot_be_read)
+{
+    struct hr_perf_vocabulary *now;
+    struct rlimit limit, none;
+
+    event_source_add(tree, SKYLAKE, EVENT_SOURCE_DIRECTORIES);
+    open_vocabulary(NULL);
+    assert_found("power/energy-pkg/");
+    tree_write(tree, EVENT_SOURCE "/power/cpumask", "some\n");
+    ck_assert_int_eq(update_event(), -EBADMSG);
+    assert_cpus(&event->encodings[0], 0, 0);
+    tree_write(tree, EVENT_SOURCE "/power/cpumask", "8\n");
+    ck_assert_int_eq(hr_perf_vocabulary_open(root, &now), 0);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = limit.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const int status = hr_perf_event_update(now, event);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    ck_assert_int_eq(status, -EMFILE);
+    hr_perf_vocabulary_close(now);
+    ck_assert_int_eq(update_event(), 1);
+    assert_cpus(&event->encodings[0], 8, 8);
+}
+END_TEST
+
 /* --- Roles ------------------------------------------------------------------- */
 
 static const struct {
@@ -548,6 +575,7 @@ int main(void)
     tcase_add_test(tests, follows_cores_that_come_online);
     tcase_add_test(tests, follows_kinds_of_cores_that_come);
     tcase_add_test(tests, follows_the_cpu_of_a_package);
+    tcase_add_test(tests, reports_what_cannot_be_read);
     tcase_add_loop_test(tests, knows_what_ratios_are_made_of, 0, COUNT(roles));
     tcase_add_loop_test(tests, distinguishes_caches, 0, COUNT(caches));
     tcase_add_test(tests, takes_an_alias_for_the_generic_name);

@@ -361,8 +361,31 @@ START_TEST(a_package_is_counted_on_by_another_cpu)
     harness_read();
     ck_assert_double_gt(perf_of_system("perf-package_energy"), energy);
     ck_assert_uint_eq(perf_descriptors(), 2);
-    harness_assert_logs(1, "info: cgroup_perf: other CPUs count \"package/energy/\" now, so all "
-                           "counters are opened again.");
+    harness_assert_logs(1,
+                        "info: cgroup_perf: other CPUs count \"package/energy/\" now, so counters "
+                        "are opened again.");
+}
+END_TEST
+
+/* As long as it can't be read which, that is tried again each minute, and logged once. */
+START_TEST(a_package_is_counted_on_when_its_cpus_can_be_read)
+{
+    perf_begin("Event \"package/energy/\" \"page-faults\"");
+    harness_read();
+    tree_write(tree, "sys/devices/system/cpu/online", "1\n");
+    tree_write(tree, "sys/bus/event_source/devices/package/cpumask", "some\n");
+    for (int i = 0; i < 20; i++)
+        harness_read();
+    harness_assert_logs(1, "warning: cgroup_perf: can't look up again which CPUs count the events, "
+                           "so those known before are counted on: a file of a PMU isn't "
+                           "understood. Retrying every minute.");
+    tree_write(tree, "sys/bus/event_source/devices/package/cpumask", "1\n");
+    for (int i = 0; i < 20; i++)
+        harness_read();
+    harness_assert_count("cgroup_perf-system/perf-package_energy", 1);
+    ck_assert_uint_eq(fake_logs(LOG_INFO, "cgroup_perf: other CPUs count \"package/energy/\""), 1);
+    ck_assert_uint_eq(fake_logs(LOG_INFO, "cgroup_perf: events can be looked up again."), 1);
+    harness_assert_logs(2, "info: cgroup_perf: ");
 }
 END_TEST
 
@@ -411,6 +434,7 @@ int main(void)
     tcase_add_test(tests, neither_grows_nor_goes_back);
     if (perf_cpus() > 1) {
         tcase_add_test(tests, a_package_is_counted_on_by_another_cpu);
+        tcase_add_test(tests, a_package_is_counted_on_when_its_cpus_can_be_read);
         tcase_add_test(tests, an_event_that_was_not_known_is_counted_later);
     } else
         puts("# without a CPU that goes: there is only one");
