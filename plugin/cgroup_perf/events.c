@@ -344,15 +344,34 @@ static bool has_ratio_of(const struct perf_events *events, size_t number, size_t
     return false;
 }
 
-/* Of an event that wasn't known: its name may be another one, and its line may have ratios now. */
+/* @return another event that is published with the same label; or NULL. */
+static const struct hr_perf_event *find_published(const struct perf_events *events,
+                                                  const struct hr_perf_event *event)
+{
+    for (size_t g = 0; g < events->group_count; g++)
+        for (size_t e = 0; e < events->groups[g].count; e++) {
+            const struct perf_series *other = &events->series[g][e];
+            if (other->published && other->event != event &&
+                strcmp(other->event->label, event->label) == 0)
+                return other->event;
+        }
+    return NULL;
+}
+
+/* Of an event that wasn't known: its name may be another one, which may be taken, and its line may
+ * have ratios now. */
 static int add_known(struct perf_events *events, size_t number, size_t event)
 {
     const struct hr_perf_event_group *group = &events->groups[number];
     struct perf_series *series = &events->series[number][event];
+    const struct hr_perf_event *first = find_published(events, series->event);
     int status = 0;
 
     INFO(PLUGIN ": event \"%s\" is known now, and counted from now on.", series->event->text);
     events->known_count++;
+    series->published = first == NULL;
+    if (first != NULL)
+        log_duplicate(series->event, first);
     ssnprintf(series->running, sizeof(series->running), "%s-running", series->event->label);
     for (size_t e = 0; e < group->count && status == 0; e++)
         if (!has_ratio_of(events, number, e))

@@ -289,6 +289,45 @@ START_TEST(counts_events_of_a_pmu_that_comes)
 }
 END_TEST
 
+/* Two events that aren't known, and have names of their own until they are. */
+static const struct {
+    const char *late[2], *warning, *series;
+    double value;
+} same_names[] = {
+    {{"power/energy-pkg,name=cycles/", "power/energy-ram,name=memory/"},
+     "event \"power/energy-pkg,name=cycles/\" is not published, as perf-cycles is already "
+     "\"cycles\".",
+     "perf-cycles",
+     4000},
+    {{"power/energy-pkg,name=energy/", "power/energy-ram,name=energy/"},
+     "event \"power/energy-ram,name=energy/\" is not published, as perf-energy is already "
+     "\"power/energy-pkg,name=energy/\".",
+     "perf-energy",
+     70},
+};
+
+START_TEST(an_event_that_comes_has_no_name_of_another_one)
+{
+    const struct machine *machine = &machines[0];
+
+    add_line(same_names[_i].late);
+    removed = EVENT_SOURCE "/power";
+    open_machine_with(machine, "16-23\n");
+    event_source_add(tree, machine->pmus, EVENT_SOURCE_DIRECTORIES);
+    tree_write(tree, EVENT_SOURCE "/cpu_atom/cpus", "16-23\n");
+    ck_assert(update());
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, same_names[_i].warning), 1);
+    hr_perf_update_events(perf);
+    read_machine();
+    fake_perf_add_count(FAKE_MACHINE, 0, 2, 70);
+    fake_perf_add_times(FAKE_MACHINE, 0, 2, SECOND, SECOND);
+    count_on(machine, 0);
+    read_machine();
+    submit();
+    assert_ratio(same_names[_i].series, same_names[_i].value);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("plugin cgroup_perf hybrid");
@@ -298,5 +337,6 @@ int main(void)
     tcase_add_loop_test(tests, an_event_that_some_cores_lack_makes_no_ratio, 0, 2);
     tcase_add_test(tests, counts_on_cores_that_come_online);
     tcase_add_test(tests, counts_events_of_a_pmu_that_comes);
+    tcase_add_loop_test(tests, an_event_that_comes_has_no_name_of_another_one, 0, 2);
     return run_suite("plugin cgroup_perf hybrid", tests);
 }
