@@ -178,7 +178,9 @@ int hr_perf_bpf_memory(const struct hr_root *root, const struct hr_perf_options 
 /**
  * Which groups of events are counted by descriptors though others are counted by BPF: those with an
  * event of the whole machine, and those with one that BPF programs can't read. That may change at
- * hr_perf_read(), when a CPU comes online or an event is permitted, but never back.
+ * hr_perf_read(), when a CPU comes online, or an event is permitted or becomes known, but never
+ * back: such a group isn't counted by BPF any more then, nor by descriptors before its targets have
+ * these open, at the next hr_perf_target_read() or some later; what happens meanwhile is missed.
  *
  * @return such an event of the group; NULL: there is none, or all are counted by descriptors.
  */
@@ -208,8 +210,8 @@ int hr_perf_read(struct hr_perf *perf);
 unsigned hr_perf_cpu_changes(const struct hr_perf *perf);
 
 /** Tries again what can be counted, as encodings of events were changed by hr_perf_event_update().
- * The counters of the machine are opened again, and those of cgroups if events that are counted in
- * these have changed: when a target is read, in slices. Totals go on. */
+ * All counters of the machine are opened again if events that it counts have changed, and those of
+ * cgroups if events that these count have: when a target is read, in slices. Totals go on. */
 void hr_perf_update_events(struct hr_perf *perf);
 
 /** @return how many CPUs were online at the last hr_perf_read(), without those that are left out.
@@ -292,9 +294,9 @@ void hr_perf_target_close(struct hr_perf_target *target);
  *                  (cgroup.subtree_control);
  *         -ENODATA no event can be counted, see hr_perf_status();
  *         -ENOSPC  by BPF: there are more than max_targets;
- *         Where some groups of events are counted by BPF, these may be counted nevertheless, as
- *         hr_perf_target_value() says, unless it is BPF's;
  *         -ENOMEM, or another negative errno of perf_event_open(2), or by BPF of bpf(2).
+ *         Where some groups of events are counted by BPF, and it is descriptors that fail, those
+ *         groups are counted nevertheless, as hr_perf_target_value() says.
  */
 int hr_perf_target_read(struct hr_perf_target *target);
 
