@@ -21,6 +21,7 @@ struct hr_perf_vocabulary {
 /* A text that is being looked up, and the results so far. */
 struct search {
     const struct hr_perf_vocabulary *vocabulary;
+    bool suggests;       /* similar names are searched, which takes long */
     struct hr_text name; /* the text without its modifier */
     struct hr_perf_modifier modifier;
     struct perf_event_attr attr;
@@ -133,14 +134,15 @@ static int find_in_pmu(struct search *search, struct hr_text pmu_name, struct hr
 
     search->pmu = hr_perf_pmus_find(&vocabulary->pmus, pmu_name);
     if (search->pmu == NULL) {
-        hr_perf_pmus_suggest(vocabulary->root, &vocabulary->pmus, pmu_name, terms,
-                             &search->suggestions);
+        if (search->suggests)
+            hr_perf_pmus_suggest(vocabulary->root, &vocabulary->pmus, pmu_name, terms,
+                                 &search->suggestions);
         return hr_perf_set_error(&search->error, -ENOENT, "this machine has no PMU \"%.*s\"",
                                  HR_PERF_EXCERPT(pmu_name));
     }
     int status = hr_perf_pmu_encode(vocabulary->root, search->pmu, terms, &search->attr, &found,
                                     &search->error);
-    if (status == -ENOENT && found.unknown.length > 0)
+    if (status == -ENOENT && found.unknown.length > 0 && search->suggests)
         hr_perf_pmu_suggest(vocabulary->root, search->pmu, terms, &found, &search->suggestions);
     if (status < 0)
         return status;
@@ -218,7 +220,7 @@ static int report_unknown_name(struct search *search, int pfm_status, int status
 {
     bool is_tracepoint = pfm_status == -ENOENT && (has_subsystem || !has_capitals(subsystem));
 
-    if (!is_tracepoint || (status == -ENOENT && !has_subsystem))
+    if (search->suggests && (!is_tracepoint || (status == -ENOENT && !has_subsystem)))
         hr_perf_pfm_suggest(search->name, &search->suggestions);
     if (!is_tracepoint)
         return pfm_status;
@@ -238,7 +240,7 @@ static int find_tracepoint(struct search *search, struct hr_text subsystem, stru
         events < 0 ? events : hr_perf_tracepoint_find(events, subsystem, event, &id, &error);
 
     if (status < 0) {
-        if (events >= 0 && pfm_status == -ENOENT)
+        if (events >= 0 && pfm_status == -ENOENT && search->suggests)
             hr_perf_tracepoint_suggest(events, subsystem, event, &search->suggestions);
         hr_descriptor_close(&events);
         return report_unknown_name(search, pfm_status, status, has_subsystem, subsystem, &error);
@@ -251,8 +253,8 @@ static int find_tracepoint(struct search *search, struct hr_text subsystem, stru
 
 /* --- Names ------------------------------------------------------------------- */
 
-/* Suggests names with a subsystem or a PMU for one that lacks it. */
-static void suggest_full_names(struct search *search)
+/* Suggests names with a subsystem or a PMU for one that lacks it, and those of libpfm4. */
+static void suggest_names(struct search *search)
 {
     const struct hr_perf_vocabulary *vocabulary = search->vocabulary;
     struct hr_perf_event_error ignored;
@@ -263,6 +265,7 @@ static void suggest_full_names(struct search *search)
     if (events >= 0)
         hr_perf_tracepoint_suggest_in_full(events, search->name, &search->suggestions);
     hr_descriptor_close(&events);
+    hr_perf_pfm_suggest(search->name, &search->suggestions);
 }
 
 static void classify_event(struct search *search)
@@ -289,8 +292,8 @@ static int find_by_name(struct search *search)
         return status;
     if (split_tracepoint(search->name, &subsystem, &event))
         return find_tracepoint(search, subsystem, event, status);
-    suggest_full_names(search);
-    hr_perf_pfm_suggest(search->name, &search->suggestions);
+    if (search->suggests)
+        suggest_names(search);
     return status;
 }
 
@@ -407,25 +410,32 @@ static int make_event(struct search *search, const char *text, struct hr_perf_ev
     return 0;
 }
 
-int hr_perf_event_find(const struct hr_perf_vocabulary *vocabulary, const char *text,
-                       struct hr_perf_event **event, struct hr_perf_event_error *error)
+static int find_and_make(struct search *search, const char *text, struct hr_perf_event **event)
 {
-    struct search search = {.vocabulary = vocabulary};
     struct hr_perf_event *made = NULL;
-    int status = find_event(&search, hr_text_of(text));
+    int status = find_event(search, hr_text_of(text));
 
     if (status == 0) {
         made = calloc(1, sizeof(*made));
-        status = made != NULL ? make_event(&search, text, made) : -ENOMEM;
+        status = made != NULL ? make_event(search, text, made) : -ENOMEM;
     }
-    if (status == 0) {
+    if (status == 0)
         *event = made;
-        return 0;
-    }
-    hr_perf_event_free(made);
+    else
+        hr_perf_event_free(made);
+    return status;
+}
+
+int hr_perf_event_find(const struct hr_perf_vocabulary *vocabulary, const char *text,
+                       struct hr_perf_event **event, struct hr_perf_event_error *error)
+{
+    struct search search = {.vocabulary = vocabulary, .suggests = true};
+    int status = find_and_make(&search, text, event);
+
+    if (status == 0 || status == -ENOMEM)
+        return status;
     hr_perf_suggestions_copy(&search.suggestions, &search.error);
-    if (status != -ENOMEM)
-        *error = search.error;
+    *error = search.error;
     return status;
 }
 
@@ -532,11 +542,11 @@ static bool is_obstacle(int status, bool was_known)
 
 int hr_perf_event_update(const struct hr_perf_vocabulary *vocabulary, struct hr_perf_event *event)
 {
+    struct search search = {.vocabulary = vocabulary};
     bool changed = event->encoding_count == 0;
-    struct hr_perf_event_error error;
     struct hr_perf_event *found;
 
-    int status = hr_perf_event_find(vocabulary, event->text, &found, &error);
+    int status = find_and_make(&search, event->text, &found);
     if (status < 0)
         return is_obstacle(status, !changed) ? status : 0;
     if (changed)
