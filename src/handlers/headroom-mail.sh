@@ -922,14 +922,15 @@ remember_alarm() {
 }
 
 # remember_covered [waiting]: and its severity, and the least, as it takes the place of that which covers it, if that ends
-# before it does. Room doesn't: the sums that it is of go on for some minutes.
+# before it does. Room doesn't: the sums that it is of go on for some minutes. Of one that waits for alarms that say more
+# the record has its severity behind "waiting".
 remember_covered() {
     find_beginning
     if [ "$plugin" = headroom ]; then
-        remember OKAY "$begun" "${1:-silent} $about"
+        remember OKAY "$begun" "${1:-silent} $about" "${1:+$1 $severity}"
     else
         find_least
-        remember OKAY "$begun" "covered $about" "$severity $kind" "series $series" "${least:+least $least}"
+        remember OKAY "$begun" "covered $about" "$severity $kind" "series $series" "${least:+least $least}" "${1:+$1 $severity}"
     fi
 }
 
@@ -975,15 +976,43 @@ has_victim() {
     takes_from_victims
 }
 
-# await_values: until two more values of each series have come, and three for one that doesn't say by what there is no room;
-# lets others of the subject go on meanwhile.
-await_values() {
-    exec 9>&-
+# find_patience: sets patience to how long it takes, in s, until two more values of each series have come, and three for one
+# that doesn't say by what there is no room.
+find_patience() {
     intervals=2
     [ "$resource" != room ] || intervals=3
-    sleep "$(awk -v each="${COLLECTD_INTERVAL:-10}" -v intervals=$intervals 'BEGIN { print intervals * each }')"
+    patience=$(awk -v each="${COLLECTD_INTERVAL:-10}" -v intervals=$intervals 'BEGIN { print intervals * each }')
+}
+
+# pause COMMAND...: until that ends, or SIGTERM. Sets paused to the command's status.
+pause() {
+    "$@" 6>&- >/dev/null 2>&1 & # whatever collectd leaves as the standard output
+    wait $!
+    paused=$?
+    kill $! 2>/dev/null
+}
+
+# await_values: until these have come, or SIGTERM; lets others of the subject go on meanwhile.
+await_values() {
+    find_patience
+    exec 9>&-
+    pause sleep "$patience"
     exec 9>"$lock"
     flock 9
+}
+
+# is_awaited: whether a process waits already with this alarm, as severe, for those that say more. An alarm may be notified
+# again each interval: if each of these waited instead of the one before, none would be mailed. One that has waited for twice
+# as long as it should was killed.
+is_awaited() {
+    [ "$severity" != OKAY ] && [ "$known:$known_by" = "OKAY:$daemon" ] && was_covered || return 1
+    find_known waiting
+    case $value:$severity in
+        FAILURE:* | WARNING:WARNING) ;;
+        *) return 1 ;;
+    esac
+    find_patience
+    is_number_at_most "$((${time%.*} - ${known_time%.*}))" "$(awk -v each="$patience" 'BEGIN { print 2 * each }')"
 }
 
 # says_less: whether an alarm begins of which others may say more: of a value of room, or of the machine's CPUs; or of a
@@ -1086,7 +1115,7 @@ is_to_be_mailed() {
             [ "$severity" != OKAY ]
             return
         fi
-        ! is_late || return 1
+        ! is_late && ! is_awaited || return 1
         if is_covered || is_still_silent || takes_most || { has_victim && is_covered; }; then
             remember_covered
             return 1
@@ -1103,7 +1132,7 @@ is_to_be_mailed() {
         record=""
         return 0
     fi
-    ! is_late || return 1
+    ! is_late && ! is_awaited || return 1
     if is_covered || { has_victim && is_covered; }; then
         remember_covered
         return 1
@@ -1256,17 +1285,14 @@ find_burst() {
 
 # await_others: while collectd runs, which ends none of the programs that handle a notification, and until SIGTERM.
 await_others() {
-    trap : TERM
     for limited in "timeout $together tail --pid=$PPID -f /dev/null" "sleep $together"; do
         # shellcheck disable=SC2086 # its words
-        $limited 6>&- >/dev/null 2>&1 & # whatever collectd leaves as the standard output
-        wait $!
-        case $? in
+        pause $limited
+        case $paused in
             1 | 12[567]) ;;     # there is no such option, or no such program
             *) break ;;
         esac
     done
-    kill $! 2>/dev/null
 }
 
 # keep_later ADDRESS...: the mail, for the list, which is mailed some seconds later. Fails if it can't be kept.
@@ -1530,6 +1556,10 @@ find_kind() {
             ;;
     esac
 }
+
+# All processes of collectd's service get SIGTERM when it is stopped or restarted. What was notified is mailed nevertheless:
+# psi doesn't notify again of an alarm that lasts.
+trap : TERM
 
 find_resource
 about=${resource:+$host $instance $resource}
