@@ -232,18 +232,21 @@ find_place() {
     return 0
 }
 # is_named_by_path PATH: whether the instance is made of the path, or of one above it; else it says more, such as the name of a
-# container. Bytes that aren't safe, which both lack, have no part in it.
+# container. Bytes that aren't safe, which both lack, have no part in it. With a hash at its end it has all of the path or name;
+# with one within, its beginning.
 is_named_by_path() {
     rest=$1 made=""
     case $instance in
-        *~????????*) return 0 ;;
+        *~????????) beginning=${instance%\~????????}_ ;;
+        *~????????*) beginning=${instance%%\~*} ;;
+        *) beginning=${instance}_ ;;
     esac
     while case $rest in */*) true ;; *) false ;; esac; do
         made=$made${rest%%/*}_
         rest=${rest#*/}
     done
     case ${made}${rest}_ in
-        "${instance}_"*) return 0 ;;
+        "$beginning"*) return 0 ;;
         *[!A-Za-z0-9_.:@\\-]*) return 0 ;;
     esac
     return 1

@@ -28,11 +28,14 @@ list_waits() { find "$mount" -mindepth 2 -name cpu.pressure -exec grep -H " avg1
 #              other CPUs, and of these who suffers most; "" if there is none, or others use more
 #   place_of   to of which CPUs that is
 # One group takes the CPU from another as "headroom top" has it: that suffers more, by its "full", or by about as much
-# that is a larger part of what it wants; and uses far less. Fails if nothing is known.
+# that is a larger part of what it wants; and uses far less. Fails if nothing is known; also of a group whose path isn't, as of a
+# container by its name: it would itself seem to be another one that takes its CPU.
 user="" part="" victims="" mostly=""
 find_user() {
     [ -z "$part" ] || [ $# -gt 0 ] || return 0
     find_mount || return 1
+    detail Cgroup
+    [ "$instance" = system ] || [ -n "$value" ] || [ -d "$mount/$place" ] || return 1
     unseen=""
     [ ! -e "$mount/cgroup.events" ] || unseen=" seen here"      # it isn't the root cgroup
     online=$(getconf _NPROCESSORS_ONLN 2>/dev/null) || online=0
