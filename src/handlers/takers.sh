@@ -177,7 +177,7 @@ find_user() {
             }
 
             # "CPUs 0-3,7"
-            function name_cpus(    cpu, count, list, i, last) {
+            function name_cpus(    count, list, i) {
                 if (!is_pinned)
                     return (online ? "of " online " " : "") "CPUs"
                 for (i = 0; count < online && i < 8192; i++)
