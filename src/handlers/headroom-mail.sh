@@ -967,16 +967,28 @@ begins_to_wait() {
 takes_most() { [ "$kind:$severity" = threshold:WARNING ] && begins_to_wait && find_place && find_user && [ "$mostly" = yes ]; }
 
 # has_victim: whether a group begins to wait for a CPU that it takes from another one. When a trigger notifies, the
-# kernel's averages, of which it has new ones every two seconds, may be of before the stall.
+# kernel's averages, of which it has new ones every two seconds, may be of before the stall. Whoever else handles the same
+# subject waits meanwhile.
 looked_again=""
 has_victim() {
     begins_to_wait && find_place && find_user || return 1
-    if [ "$kind:$user:$victims$looked_again" = "trigger:$place:" ]; then
+    if may_have_victims; then
         looked_again=yes
         sleep 3
         find_user again
     fi
     takes_from_victims
+}
+
+# may_have_victims: whether a later look may find victims of a trigger's group: if it uses the most CPU time itself, and psi
+# hasn't found that others had the CPU.
+may_have_victims() {
+    [ "$kind:$user:$victims$looked_again:$elsewhere" = "trigger:$place::0.00" ] || return 1
+    detail Taker1
+    case $value in
+        "" | "itself "*) return 0 ;;
+    esac
+    return 1
 }
 
 # find_patience: sets patience to how long it takes, in s, until two more values of each series have come, and three for one
