@@ -127,17 +127,23 @@ static bool is_word(const char *name)
     return strcmp(name, LIMITS) == 0;
 }
 
-static void name_group(const struct psi_watched_group *group, char name[PSI_TAKER_NAME_SIZE])
+static const char *slash_before(const char *name)
 {
-    const char *path =
-        message_is_path(group->instance, group->path) ? group->path : group->instance;
-    const char *before = is_word(last_component(path)) ? "/" : "";
+    return is_word(last_component(name)) ? "/" : "";
+}
+
+static void name_group(const struct psi_watched_group *group, struct psi_taker *taker)
+{
+    const char *path = group->path, *before = slash_before(path);
     const int room = PSI_TAKER_NAME_SIZE - 1 - (int)strlen(before);
 
     if (strlen(path) > (size_t)room)
-        hr_instance_make(path, path, false, name);
+        hr_instance_make(path, path, false, taker->name);
     else
-        snprintf(name, PSI_TAKER_NAME_SIZE, "%s%.*s", before, room, path);
+        snprintf(taker->name, sizeof(taker->name), "%s%.*s", before, room, path);
+    if (!message_is_path(group->instance, path))
+        snprintf(taker->container, sizeof(taker->container), "%s%.*s",
+                 slash_before(group->instance), HR_INSTANCE_SIZE - 1, group->instance);
 }
 
 static void name_taker(const struct psi_watched *watched, const struct psi_takers_of *of,
@@ -149,7 +155,7 @@ static void name_taker(const struct psi_watched *watched, const struct psi_taker
 
     *taker = (struct psi_taker){.is_group = group != NULL, .wait_ns = sum->wait_ns};
     if (group != NULL)
-        name_group(group, taker->name);
+        name_group(group, taker);
     else
         snprintf(taker->name, sizeof(taker->name), "%s", word);
 }
@@ -181,22 +187,30 @@ void psi_takers_sum(const struct hr_blame_matrix *interval, const struct psi_wat
 
 /* --- For messages --------------------------------------------------------- */
 
+/* What users call it: a group by its container, or its path; or the word. */
+static const char *full_name_of(const struct psi_taker *taker)
+{
+    return taker->container[0] != '\0' ? taker->container : taker->name;
+}
+
 static const char *leaf_of(const struct psi_taker *taker)
 {
-    const bool is_short = taker->is_group && taker->name[0] != '/';
+    const char *name = full_name_of(taker);
+    const bool is_short = taker->is_group && name[0] != '/';
 
-    return is_short ? last_component(taker->name) : taker->name;
+    return is_short ? last_component(name) : name;
 }
 
 const char *psi_takers_short_name(const struct psi_takers *takers, size_t index)
 {
     const char *leaf = leaf_of(&takers->list[index]);
+    const char *name = full_name_of(&takers->list[index]);
 
-    if (strlen(takers->list[index].name) >= HR_INSTANCE_SIZE)
+    if (strlen(name) >= HR_INSTANCE_SIZE)
         return leaf; /* there would be no room for more */
     for (size_t i = 0; i < takers->count; i++)
         if (i != index && strcmp(leaf_of(&takers->list[i]), leaf) == 0)
-            return takers->list[index].name;
+            return name;
     return leaf;
 }
 

@@ -23,6 +23,9 @@ struct psi_taker {
     /** Of a group its path, or its name in series if that is too long, with a slash before it if
      * its last component is such a word; else a word such as "itself". Not safe to show. */
     char name[PSI_TAKER_NAME_SIZE];
+    /** Of a group whose name in series says something else than its path, such as the name of its
+     * container, that name, with a slash before it if it is such a word; else "". */
+    char container[HR_INSTANCE_SIZE + 1];
     bool is_group;
     uint64_t wait_ns; /**< above 0 */
 };
@@ -49,9 +52,9 @@ struct psi_takers_of {
 void psi_takers_sum(const struct hr_blame_matrix *interval, const struct psi_watched *watched,
                     const struct psi_takers_of *of, struct psi_takers *takers);
 
-/** The name of a taker for a message, not safe to show: of a group the last component of its path,
- * or all of it where that is a word for another taker, or another group has the same; unless it is
- * longer than names in series. */
+/** The name of a taker for a message, not safe to show: of a group that of its container, or the
+ * last component of its path, or all of it where that is a word for another taker, or another group
+ * has the same; unless it is longer than names in series. */
 const char *psi_takers_short_name(const struct psi_takers *takers, size_t index);
 
 /** How many of them a message names: those with a tenth of the longest wait or more, at most five.

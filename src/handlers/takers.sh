@@ -141,6 +141,7 @@ find_user() {
                 for (i = split(ENVIRON["TAKERS"], list, ", "); i > 0; i--) {
                     name = list[i]
                     sub(/ [^ ]+ ms$/, "", name)
+                    sub(/^\//, "", name)        # as its last component is a word for another taker
                     if (group == name || is_below(group, name))
                         return 1
                 }
@@ -276,11 +277,13 @@ list_waiting() {
 # the CPU; so psi may have found that they wait for that most of all, though it is their victim. Else what psi found counts.
 takes_from_victims() {
     detail Taker1
+    measured=${value%" "*" "*}
+    measured=${measured#/}      # as in find_user
     case $newline$victims$newline:$value in
         "$newline$newline":*) return 1 ;;
         *:) return 0 ;;
         *:"itself "*) return 0 ;;
-        *"$newline${value%" "*" "*}$newline":*) return 0 ;;
+        *"$newline$measured$newline":*) return 0 ;;
     esac
     return 1
 }

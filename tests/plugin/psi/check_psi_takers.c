@@ -173,21 +173,6 @@ START_TEST(test_long_paths_are_shortened)
 }
 END_TEST
 
-START_TEST(test_a_container_has_its_name)
-{
-    contained = "shop_web-0_nginx";
-    groups[3].path = "docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
-    add(WEB, HR_BLAME_GROUP, BACKUP, 100);
-    sum(&of_web);
-    ck_assert_str_eq(takers.list[0].name, "shop_web-0_nginx");
-    contained = "itself";
-    sum(&of_web);
-    ck_assert_str_eq(takers.list[0].name, "/itself");
-    contained = NULL;
-    groups[3].path = "s/backup.service";
-}
-END_TEST
-
 /* A group may have any name. */
 START_TEST(test_a_group_is_not_taken_for_a_word)
 {
@@ -279,6 +264,33 @@ START_TEST(test_a_notification_has_the_takers)
                                  "s/web: neighbours (900 ms); taken in the next 12 s, of 1132 ms "
                                  "that its tasks waited, by: backup."));
     plugin_notification_meta_free(notice.meta);
+}
+END_TEST
+
+#define CONTAINER "docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+/* In messages; programs get its path, which files have. */
+START_TEST(test_a_container_has_its_name)
+{
+    contained = "shop_web-0_nginx";
+    groups[3].path = CONTAINER;
+    add(WEB, HR_BLAME_GROUP, BACKUP, 100);
+    add(WEB, HR_BLAME_GROUP, WEBSTER, 90);
+    sum(&of_web);
+    expect(0, CONTAINER, 100);
+    notify("");
+    ck_assert_ptr_nonnull(strstr(notice.message, "by: shop_web-0_nginx 100 ms, webster 90 ms"));
+    ck_assert_str_eq(find_meta("Taker1"), CONTAINER " 100 ms");
+    plugin_notification_meta_free(notice.meta);
+    contained = "itself";
+    sum(&of_web);
+    ck_assert_str_eq(psi_takers_short_name(&takers, 0), "/itself");
+    contained = "webster";
+    sum(&of_web);
+    ck_assert_str_eq(psi_takers_short_name(&takers, 0), "webster");
+    ck_assert_str_eq(psi_takers_short_name(&takers, 1), "s/webster");
+    contained = NULL;
+    groups[3].path = "s/backup.service";
 }
 END_TEST
 
