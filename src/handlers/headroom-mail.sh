@@ -206,12 +206,12 @@ shorten() {
     [ ${#1} -lt 32 ] || short=$(printf '%s\n' "$1" | shorten_paths)
 }
 
-# shorten_takers: sets values, of "PATH 82 ms" each, to these with short paths.
+# shorten_takers: sets values, of "PATH 82 ms" each, to these with the names of takers.
 shorten_takers() {
     values="" each=1
+    find_named_takers
     while detail "Taker$each" && [ -n "$value" ]; do
-        amount=${value#"${value%" "*" "*}"}
-        shorten "${value%"$amount"}"
+        name_taker "$value"
         values=$values${values:+, }$short$amount
         each=$((each + 1))
     done
@@ -520,9 +520,9 @@ find_main_taker() {
         "itself "* | "other tasks "* | "its limit "* | "limits "* | "waking up "* | "unattributed "*) ;;
         ?*: | ?*:neighbours*)
             ! takes_from_victims || return 0
-            amount=${value#"${value%" "*" "*}"}
+            find_named_takers
+            name_taker "$value"
             awk -v amount="${amount% ms}" -v waited="$waited" 'BEGIN { exit !(amount >= 500 * waited && waited > 0) }' || return 0
-            shorten "${value%"$amount"}"
             own=", mostly for $short"
             ;;
     esac

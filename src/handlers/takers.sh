@@ -273,6 +273,35 @@ list_waiting() {
     done
 }
 
+# find_named_takers: sets named to what the message says of those who took the CPU, "batch 82 ms, itself 9 ms": in the order
+# of Taker1 and so on, of which it has the first only.
+find_named_takers() {
+    named=${message##*" that its tasks waited, by: "}
+    [ "$named" != "$message" ] || named=""
+}
+
+# name_taker VALUE: of "PATH 82 ms", sets short to how the mail names the group, and amount to the rest: by what the message has
+# at its place, if that isn't of the path, such as the name of a container; else by its short path. Removes it from named.
+name_taker() {
+    amount=${1#"${1%" "*" "*}"}
+    taker=${1%"$amount"} its_name=""
+    case $named in
+        ?*"$amount"*)
+            its_name=${named%%"$amount"*}
+            named=${named#"$its_name$amount"}
+            ;;
+        *) named="" ;;
+    esac
+    case $named in
+        ", "*) named=${named#, } ;;
+        *) named="" ;;      # it may go on with tasks
+    esac
+    case $its_name:/$taker in
+        :* | *:*/"$its_name") shorten "$taker" ;;
+        *) short=$its_name ;;
+    esac
+}
+
 # takes_from_victims: whether $place takes the CPU from another group. Of several tasks, each waits while another group has
 # the CPU; so psi may have found that they wait for that most of all, though it is their victim. Else what psi found counts.
 takes_from_victims() {
