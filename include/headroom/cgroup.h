@@ -14,6 +14,11 @@
  * they are populated. It does so in cgroup2 only, by cgroup.events: a group of a version 1
  * hierarchy counts as populated as long as it exists.
  *
+ * Groups can be left out while they are young, see min_age_ns. The kernel doesn't report a group's
+ * age; it counts from when the set found the group. One that was there before, when the set was
+ * first read or its hierarchy was mounted, counts as old enough, so that a restart of the program
+ * makes no difference.
+ *
  * A directory that can't be read (its path is too long, no permission) doesn't affect the others:
  * it is retried after a second, then after twice the time, up to 64 seconds. Meanwhile a group
  * stays what it was, at first empty.
@@ -40,9 +45,10 @@ struct hr_cgroup {
     uint64_t id;      /**< the directory's inode number, the kernel's own id of a cgroup, which is
                            also the one from before a restart of the program */
     size_t pattern;   /**< index of the first pattern that selected it */
-    bool populated;   /**< a process is in it or below it (in version 1: it exists), and it is one
-                           of max_count */
+    bool populated;   /**< a process is in it or below it (in version 1: it exists), it isn't
+                           young, and it is one of max_count */
     bool excess;      /**< a process is in it, too, but it is beyond max_count */
+    bool young;       /**< a process is in it, too, but it is younger than min_age_ns */
     int dirfd;        /**< its directory, kept open while it is populated, up to its EMPTIED event;
                            -1 where descriptors are short */
     void *data;       /**< the caller's; NULL at first, never touched by the set */
@@ -51,8 +57,8 @@ struct hr_cgroup {
 /** Events of a selected group, in the order in which they can occur. */
 enum hr_cgroup_event {
     HR_CGROUP_ADDED,     /**< it is new in the set; its state is still "empty" */
-    HR_CGROUP_POPULATED, /**< a process is in it, in version 1: it exists; and it is one of
-                              max_count */
+    HR_CGROUP_POPULATED, /**< a process is in it, in version 1: it exists; it has the age of
+                              min_age_ns, and it is one of max_count */
     HR_CGROUP_EMPTIED,   /**< the last process left; also before a populated group's REMOVED, in
                               version 1 only then */
     HR_CGROUP_REMOVED,   /**< its directory was removed, the set is closed, the controller has moved
@@ -83,6 +89,11 @@ struct hr_cgroup_options {
      * directory by directory in the byte order of names, get a place. The others are followed as if
      * they were empty; when a place becomes free, it goes to the one that was populated first. */
     size_t max_count;
+    /** Nanoseconds from when a group is found until it can be populated; 0: none. Until then it is
+     * followed as if it were empty, but doesn't count for max_empty; nor does it take one of
+     * max_count. No event of the kernel's says that it has become old enough: the next
+     * hr_cgroup_set_read() or _read_events() reports it as populated. */
+    uint64_t min_age_ns;
     /** The largest number of directories that are followed without being populated: selected ones
      * and those above; 0: the default, ten times max_count, at least 10,000; no limit without
      * max_count. Each takes 450 bytes and its path, and up to two inotify watches, for each of
@@ -105,6 +116,7 @@ struct hr_cgroup_counts {
     size_t selected;   /**< groups in the set, populated or empty */
     size_t populated;  /**< of these, the populated ones */
     size_t excess;     /**< populated, too, but beyond max_count */
+    size_t young;      /**< populated, too, but younger than min_age_ns */
     size_t unwatched;  /**< inotify watches that can't be added; these directories are polled */
     int watch_error;   /**< the cause: 0, -ENOSPC (fs.inotify.max_user_watches), -EMFILE
                             (fs.inotify.max_user_instances, RLIMIT_NOFILE), … */
@@ -178,7 +190,7 @@ int hr_cgroup_set_read_events(struct hr_cgroup_set *set);
  *
  * It doesn't cover everything: also read the set every second while there is no descriptor or the
  * counts have `unwatched`, `unreadable` or `unfollowed` directories, and every few minutes in any
- * case.
+ * case; and as often as it matters that `young` groups become old enough.
  *
  * @return -1 if there is none: no mount, or no inotify.
  */
@@ -195,6 +207,9 @@ struct hr_cgroup *hr_cgroup_set_next(struct hr_cgroup_set *set, const struct hr_
 /** Whether the directory of a group isn't there any more, though another may be at its path. To be
  * called within an event; for HR_CGROUP_REMOVED has other reasons, too. */
 bool hr_cgroup_is_gone(const struct hr_cgroup *group);
+
+/** Whether a group was found so long ago, or was there before, see min_age_ns. */
+bool hr_cgroup_has_age(const struct hr_cgroup *group, uint64_t age_ns);
 
 /** Whether one of the populated groups is within another one. */
 bool hr_cgroup_set_is_nested(const struct hr_cgroup_set *set);

@@ -54,6 +54,15 @@ struct hr_node *hr_node_find_child(const struct hr_node *parent, const struct hr
     return node;
 }
 
+/* What the first listing of a directory finds may have been there for long, unless the directory is
+ * new itself. */
+static uint64_t find_time(const struct hr_node *parent)
+{
+    const bool was_there = parent == NULL || (parent->found_ns == 0 && !parent->was_listed);
+
+    return was_there ? 0 : hr_clock_ns();
+}
+
 struct hr_node *hr_node_new(struct hr_cgroup_set *set, struct hr_node *parent, const char *name,
                             uint64_t id)
 {
@@ -70,6 +79,7 @@ struct hr_node *hr_node_new(struct hr_cgroup_set *set, struct hr_node *parent, c
     node->group = (struct hr_cgroup){.path = path, .id = id, .dirfd = -1};
     node->set = set;
     node->parent = parent;
+    node->found_ns = find_time(parent);
     LIST_INIT(&node->children);
     if (tsearch(node, &set->by_id, compare_ids) == NULL) {
         free(path);

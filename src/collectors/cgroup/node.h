@@ -30,9 +30,11 @@ struct hr_node {
     struct hr_cgroup group; /**< first, so that a group's address is its node's */
     struct hr_cgroup_set *set;
     struct hr_node *parent;
-    bool selected;  /**< else only directories below may be selected */
-    bool has_below; /**< a pattern may match below */
-    bool seen;      /**< by the current listing */
+    bool selected;     /**< else only directories below may be selected */
+    bool has_below;    /**< a pattern may match below */
+    bool seen;         /**< by the current listing */
+    bool was_listed;   /**< once at least, all of it */
+    uint64_t found_ns; /**< when; 0: it was there before */
     bool listing_queued;
     bool events_queued;
     unsigned backed_off; /**< of enum hr_node_backoff */
@@ -49,7 +51,7 @@ struct hr_node {
     LIST_ENTRY(hr_node) any;           /**< in set->nodes */
     TAILQ_ENTRY(hr_node) listing;      /**< in set->listings, if listing_queued */
     TAILQ_ENTRY(hr_node) event;        /**< in set->events, if events_queued */
-    TAILQ_ENTRY(hr_node) by_populated; /**< in set->populated or set->waiting */
+    TAILQ_ENTRY(hr_node) by_populated; /**< in set->populated, set->waiting or set->young */
     TAILQ_ENTRY(hr_node) by_retry;     /**< in set->backed_off, if backed_off */
 };
 
@@ -72,6 +74,7 @@ struct hr_cgroup_set {
     struct hr_nodes events;
     struct hr_nodes populated;
     struct hr_nodes waiting;
+    struct hr_nodes young; /**< by found_ns */
     struct hr_nodes backed_off;
     struct hr_inotify *inotify; /**< NULL: there is none, and everything is polled */
     struct hr_scan scan;

@@ -8,6 +8,7 @@
 
 #include "base/descriptor.h"
 #include "base/text.h"
+#include "headroom/clock.h"
 
 /* A removed directory that is still open has no files any more; any other has this one. */
 static bool is_alive(int dirfd)
@@ -133,12 +134,49 @@ static void end_waiting(struct hr_node *node)
     node->set->counts.excess--;
 }
 
+bool hr_cgroup_has_age(const struct hr_cgroup *group, uint64_t age_ns)
+{
+    const struct hr_node *node = (const struct hr_node *)group;
+
+    return age_ns == 0 || node->found_ns == 0 || hr_clock_ns() - node->found_ns >= age_ns;
+}
+
+static bool is_old_enough(const struct hr_node *node)
+{
+    return hr_cgroup_has_age(&node->group, node->set->options.min_age_ns);
+}
+
+/* Most are populated as soon as they are found, so the place is near the end. */
+static void add_young(struct hr_node *node)
+{
+    struct hr_nodes *young = &node->set->young;
+    struct hr_node *before = TAILQ_LAST(young, hr_nodes);
+
+    while (before != NULL && before->found_ns > node->found_ns)
+        before = TAILQ_PREV(before, hr_nodes, by_populated);
+    if (before != NULL)
+        TAILQ_INSERT_AFTER(young, before, node, by_populated);
+    else
+        TAILQ_INSERT_HEAD(young, node, by_populated);
+    node->group.young = true;
+    node->set->counts.young++;
+}
+
+static void remove_young(struct hr_node *node)
+{
+    node->group.young = false;
+    TAILQ_REMOVE(&node->set->young, node, by_populated);
+    node->set->counts.young--;
+}
+
 static void set_empty(struct hr_node *node)
 {
     if (node->group.populated)
         mark_emptied(node);
     else if (node->group.excess)
         end_waiting(node);
+    else if (node->group.young)
+        remove_young(node);
 }
 
 void hr_populated_set(struct hr_node *node, bool populated, int *dirfd)
@@ -149,16 +187,30 @@ void hr_populated_set(struct hr_node *node, bool populated, int *dirfd)
         set_empty(node);
     else if (node->group.populated && node->group.dirfd < 0)
         set->counts.reopened -= keep_directory(node, dirfd);
-    else if (node->group.populated || node->group.excess)
+    else if (node->group.populated || node->group.excess || node->group.young)
         return;
+    else if (!is_old_enough(node))
+        add_young(node);
     else if (is_below_max_count(set) && TAILQ_EMPTY(&set->waiting))
         mark_populated(node, dirfd);
     else
         begin_waiting(node);
 }
 
+/* They wait for a place, if only for a moment. */
+static void queue_old_enough(struct hr_cgroup_set *set)
+{
+    struct hr_node *oldest;
+
+    while ((oldest = TAILQ_FIRST(&set->young)) != NULL && is_old_enough(oldest)) {
+        remove_young(oldest);
+        begin_waiting(oldest);
+    }
+}
+
 void hr_populated_promote(struct hr_cgroup_set *set)
 {
+    queue_old_enough(set);
     while (!TAILQ_EMPTY(&set->waiting) && is_below_max_count(set)) {
         struct hr_node *node = TAILQ_FIRST(&set->waiting);
         int dirfd = hr_node_open(node);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cgroup/populated.h - which selected groups are populated, and which of these have one of the
- * max_count places. The others wait for one; the application sees them as empty.
+ * cgroup/populated.h - which selected groups are populated, and which of these are old enough and
+ * have one of the max_count places. The others wait for that; the application sees them as empty.
  */
 #ifndef HEADROOM_COLLECTORS_CGROUP_POPULATED_H
 #define HEADROOM_COLLECTORS_CGROUP_POPULATED_H
@@ -27,13 +27,14 @@ void hr_populated_deselect(struct hr_node *node);
 
 /**
  * Sets the state of a selected group. One that is populated gets a place, which is reported as
- * POPULATED, or waits for one; if it was, it loses either.
+ * POPULATED, or waits for one, or until it is old enough; if it was, it loses either.
  *
  * @param dirfd  its directory; -1 after the group took it over to keep it open.
  */
 void hr_populated_set(struct hr_node *node, bool populated, int *dirfd);
 
-/** Gives places that are free to the groups that have waited longest. */
+/** Gives places that are free to the groups that have waited longest, also to those that have
+ * become old enough. */
 void hr_populated_promote(struct hr_cgroup_set *set);
 
 #endif

@@ -47,10 +47,17 @@ static void remove_node(struct hr_node *node)
     hr_node_free(node);
 }
 
-/* Directories that are followed, but whose groups are neither populated nor in excess. */
+static bool has_processes(const struct hr_node *node)
+{
+    return node->group.populated || node->group.excess || node->group.young;
+}
+
+/* Directories that are followed, but whose groups have no processes. */
 static size_t count_idle(const struct hr_cgroup_set *set)
 {
-    return set->node_count - 1 - set->counts.populated - set->counts.excess;
+    const struct hr_cgroup_counts *counts = &set->counts;
+
+    return set->node_count - 1 - counts->populated - counts->excess - counts->young;
 }
 
 static bool has_too_many_idle(const struct hr_cgroup_set *set)
@@ -186,6 +193,7 @@ static int update_children(struct hr_node *parent, const struct hr_scan *scan)
         if (status < 0)
             return status;
     }
+    parent->was_listed = true;
     return 0;
 }
 
@@ -211,8 +219,10 @@ static int list_node(struct hr_node *node)
 {
     struct hr_cgroup_set *set = node->set;
 
-    if (is_known_leaf(node))
+    if (is_known_leaf(node)) {
+        node->was_listed = true;
         return 0;
+    }
     int fd = hr_node_open(node);
     int status = fd < 0 ? fd : read_subdirectories(node, fd);
     hr_descriptor_close(&fd);
@@ -257,7 +267,7 @@ static void update_node(struct hr_node *node)
         hr_node_back_off(node, BACK_OFF_ALL, dirfd);
     }
     hr_descriptor_close(&opened);
-    if (!node->group.populated && !node->group.excess && has_too_many_idle(node->set))
+    if (!has_processes(node) && has_too_many_idle(node->set))
         stop_following(node);
 }
 
@@ -448,6 +458,7 @@ int hr_cgroup_set_open(const struct hr_root *root, const struct hr_cgroup_option
     TAILQ_INIT(&opened->events);
     TAILQ_INIT(&opened->populated);
     TAILQ_INIT(&opened->waiting);
+    TAILQ_INIT(&opened->young);
     TAILQ_INIT(&opened->backed_off);
     int status = copy_text(options->controller, &opened->controller);
     if (status == 0)
