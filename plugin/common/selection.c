@@ -13,6 +13,7 @@
 #include "common/unmatched.h"
 #include "configfile.h"
 #include "headroom/array.h"
+#include "headroom/clock.h"
 #include "headroom/utf8.h"
 #include "liboconfig/oconfig.h"
 #include "utils/common/common.h"
@@ -40,6 +41,7 @@ struct selection {
     struct texts templates; /* of each pattern: its Instance, or NULL */
     struct texts excludes;
     size_t max_count;
+    uint64_t min_age_us;
     int (*option)(const char *block, size_t pattern, const oconfig_item_t *item, void *context);
     void *option_context;
     struct names *names;
@@ -241,7 +243,7 @@ static int read_included(struct selection *selection, const char *path,
             return -1;
         if (status > 0)
             WARNING("%s: %s: option %s has no effect there: it is for Cgroup, ExcludeCgroup, "
-                    "MaxCgroups and NameFrom.",
+                    "MaxCgroups, MinAge and NameFrom.",
                     selection->plugin, path, child->key);
     }
     return 0;
@@ -278,6 +280,8 @@ int selection_option(struct selection *selection, const oconfig_item_t *item)
         return read_exclude(selection, item);
     if (strcasecmp(item->key, "MaxCgroups") == 0)
         return option_count(selection->plugin, item, &selection->max_count);
+    if (strcasecmp(item->key, "MinAge") == 0)
+        return option_seconds(selection->plugin, item, &selection->min_age_us);
     if (strcasecmp(item->key, "NameFrom") == 0)
         return container_names_option(&selection->containers, selection->plugin, item);
     return 1;
@@ -333,10 +337,15 @@ static void handle_event(struct hr_cgroup *group, enum hr_cgroup_event event, vo
     follower->event(group, event, follower->context);
 }
 
-int selection_open(struct selection *selection, const struct hr_root *root,
-                   void (*event)(struct hr_cgroup *group, enum hr_cgroup_event event,
-                                 void *context),
-                   void *context, struct hr_cgroup_set **set)
+static uint64_t min_age_ns(const struct selection *selection)
+{
+    return selection->min_age_us * HR_NS_PER_US;
+}
+
+static int open_set(struct selection *selection, const struct hr_root *root, uint64_t age_ns,
+                    void (*event)(struct hr_cgroup *group, enum hr_cgroup_event event,
+                                  void *context),
+                    void *context, struct hr_cgroup_set **set)
 {
     if (selection_is_empty(selection))
         return 0;
@@ -354,10 +363,32 @@ int selection_open(struct selection *selection, const struct hr_root *root,
         .excludes = (const char *const *)selection->excludes.list,
         .exclude_count = selection->excludes.count,
         .max_count = selection->max_count,
+        .min_age_ns = age_ns,
         .event = handle_event,
         .context = follower,
     };
     return hr_cgroup_set_open(root, &options, set);
+}
+
+int selection_open(struct selection *selection, const struct hr_root *root,
+                   void (*event)(struct hr_cgroup *group, enum hr_cgroup_event event,
+                                 void *context),
+                   void *context, struct hr_cgroup_set **set)
+{
+    return open_set(selection, root, min_age_ns(selection), event, context, set);
+}
+
+int selection_open_all(struct selection *selection, const struct hr_root *root,
+                       void (*event)(struct hr_cgroup *group, enum hr_cgroup_event event,
+                                     void *context),
+                       void *context, struct hr_cgroup_set **set)
+{
+    return open_set(selection, root, 0, event, context, set);
+}
+
+bool selection_is_young(const struct selection *selection, const struct hr_cgroup *group)
+{
+    return !hr_cgroup_has_age(group, min_age_ns(selection));
 }
 
 static void report_no_mount(struct selection *selection)

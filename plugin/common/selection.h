@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * common/selection.h - which cgroups a plugin samples, and under which names: the options Cgroup,
- * ExcludeCgroup, MaxCgroups, NameFrom and Include, the same in every plugin.
+ * ExcludeCgroup, MaxCgroups, MinAge, NameFrom and Include, the same in every plugin.
  */
 #ifndef HEADROOM_PLUGIN_COMMON_SELECTION_H
 #define HEADROOM_PLUGIN_COMMON_SELECTION_H
@@ -63,7 +63,7 @@ bool selection_is_empty(const struct selection *selection);
 
 /**
  * Opens a set of the selected groups, if there is a Cgroup option. Several sets may be open, each
- * for a thread of its own.
+ * for a thread of its own. In it, groups younger than MinAge aren't populated.
  *
  * @param root     must outlive the set.
  * @param event    called for each change, see hr_cgroup_options.event.
@@ -74,6 +74,16 @@ int selection_open(struct selection *selection, const struct hr_root *root,
                    void (*event)(struct hr_cgroup *group, enum hr_cgroup_event event,
                                  void *context),
                    void *context, struct hr_cgroup_set **set);
+
+/** The same, but in the set the age of groups makes no difference: that they have no series while
+ * selection_is_young() is left to the caller, which has more to do with them. */
+int selection_open_all(struct selection *selection, const struct hr_root *root,
+                       void (*event)(struct hr_cgroup *group, enum hr_cgroup_event event,
+                                     void *context),
+                       void *context, struct hr_cgroup_set **set);
+
+/** Whether a group is younger than MinAge. */
+bool selection_is_young(const struct selection *selection, const struct hr_cgroup *group);
 
 /** Brings a set up to date; errors are logged once, with cause and remedy. To be called for one set
  * only, as the others have the same errors. NULL is allowed. @return as hr_cgroup_set_read(). */

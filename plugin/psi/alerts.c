@@ -313,6 +313,13 @@ void psi_alerts_read_groups(struct psi_alerts *alerts)
         thread_wake(&alerts->thread);
 }
 
+void psi_alerts_begin_series(struct psi_alerts *alerts)
+{
+    pthread_mutex_lock(&alerts->groups.alerts_lock);
+    psi_groups_begin_series(&alerts->groups);
+    pthread_mutex_unlock(&alerts->groups.alerts_lock);
+}
+
 /* --- Starting ------------------------------------------------------------- */
 
 static void warn_of_no_groups(const struct psi_alerts *alerts)

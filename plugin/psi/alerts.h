@@ -56,6 +56,11 @@ void psi_alerts_publish_group(const struct hr_cgroup *group, cdtime_t time);
 /** Submits who took the CPU from each group. With set_lock held. */
 void psi_alerts_publish_takers(struct psi_alerts *alerts, cdtime_t time);
 
+/** Begins the series of groups that have become old enough, at the end of a read. With set_lock
+ * held.
+ */
+void psi_alerts_begin_series(struct psi_alerts *alerts);
+
 /** Ends the thread, waits for it, and frees the alerts. NULL is allowed. */
 void psi_alerts_free(struct psi_alerts *alerts);
 

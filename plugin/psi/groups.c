@@ -63,12 +63,34 @@ static void add_group(struct psi_groups *groups, struct hr_cgroup *group)
     group->data = added;
 }
 
+static void begin_series(const struct psi_groups *groups, const struct hr_cgroup *group)
+{
+    struct psi_group *of_group = group->data;
+
+    of_group->is_young = selection_is_young(groups->selection, group);
+    if (!of_group->is_young &&
+        psi_series_open_cgroup(&of_group->series, groups->series_options, group) < 0)
+        ERROR(PLUGIN ": cgroup %s is left out: out of memory.", group->path);
+}
+
+void psi_groups_begin_series(struct psi_groups *groups)
+{
+    struct hr_cgroup *group = NULL;
+
+    while ((group = hr_cgroup_set_next(groups->set, group)) != NULL) {
+        const struct psi_group *of_group = group->data;
+        if (of_group == NULL || !of_group->is_young)
+            continue;
+        begin_series(groups, group);
+        groups->changes += !of_group->is_young;
+    }
+}
+
 static void start_group(struct psi_groups *groups, struct hr_cgroup *group)
 {
     struct psi_group *started = group->data;
 
-    if (psi_series_open_cgroup(&started->series, groups->series_options, group) < 0)
-        ERROR(PLUGIN ": cgroup %s is left out: out of memory.", group->path);
+    begin_series(groups, group);
     for (size_t i = 0; i < started->alert_count; i++)
         psi_alert_arm(&started->alerts[i]);
 }
@@ -135,6 +157,9 @@ int psi_groups_open(struct psi_groups *groups, const struct hr_root *root,
     groups->series_options = series_options;
     groups->rule_states = rule_states;
     groups->rule_count = rule_count;
+    /* Triggers are for all groups, and so is who took the CPU from them. */
+    if (rule_count > 0)
+        return selection_open_all(selection, root, handle_cgroup_event, groups, &groups->set);
     return selection_open(selection, root, handle_cgroup_event, groups, &groups->set);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * psi/groups.h - the selected groups: one set for values and alerts, so that both are of the same
- * groups.
+ * groups, but for those younger than MinAge: these have alerts, and no series yet.
  *
  * The read callback and the thread of the alerts use it. Two locks protect it: set_lock the set and
  * the series, which the read callback holds while it samples; alerts_lock all that has to do with
@@ -22,6 +22,7 @@
 struct psi_group {
     SLIST_ENTRY(psi_group) removed;
     struct psi_series series;
+    bool is_young;           /**< has no series yet; changed with both locks held */
     struct psi_taken *taken; /**< NULL: none is published */
     size_t alert_count;
     struct psi_alert alerts[];
@@ -34,7 +35,7 @@ struct psi_groups {
     size_t rule_count;
     pthread_mutex_t set_lock, alerts_lock; /**< taken in this order; against it only tried */
     struct hr_cgroup_set *set;             /**< NULL without a Cgroup option */
-    size_t changes;                        /**< of the set so far */
+    size_t changes;                        /**< of the set, and of who is young, so far */
     cdtime_t taken_time;                   /**< when psi_taken_sample() submitted last; 0: never */
     bool is_closing;                       /**< nothing is submitted any more */
     size_t alert_count;                    /**< of all groups */
@@ -50,6 +51,10 @@ struct psi_groups {
 int psi_groups_open(struct psi_groups *groups, const struct hr_root *root,
                     struct selection *selection, const struct psi_series_options *series_options,
                     struct psi_rule_state *rule_states, size_t rule_count);
+
+/** Begins the series of groups that have reached MinAge. With both locks held, at the end of a
+ * read: so the first interval of which values are is one in which the group was old enough. */
+void psi_groups_begin_series(struct psi_groups *groups);
 
 /** Closes the set, once no thread uses it. */
 void psi_groups_close(struct psi_groups *groups);

@@ -124,8 +124,8 @@ static void read_cgroups(const struct psi_groups *groups, cdtime_t time)
 
     while ((group = hr_cgroup_set_next(groups->set, group)) != NULL) {
         struct psi_group *of_group = group->data;
-        if (of_group == NULL)
-            continue; /* memory was short, which was logged */
+        if (of_group == NULL || of_group->is_young)
+            continue; /* memory was short, which was logged; or it has no series yet */
         if (of_group->series.psi != NULL)
             read_cgroup(group, &of_group->series, time);
         psi_alerts_publish_group(group, time);
@@ -149,6 +149,8 @@ static int psi_read(__attribute__((unused)) user_data_t *data)
     if (groups->set != NULL)
         read_cgroups(groups, time);
     psi_alerts_publish_takers(alerts, time);
+    if (groups->set != NULL)
+        psi_alerts_begin_series(alerts);
     pthread_mutex_unlock(&groups->set_lock);
     return 0;
 }

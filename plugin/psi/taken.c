@@ -89,7 +89,7 @@ static void add_ranked(struct psi_taken *taken, const struct hr_blame_cell *cell
     const char *word = hr_blame_taker_name(cell->taker);
     char series[HR_INSTANCE_SIZE];
 
-    if (cell->taker == HR_BLAME_GROUP && group == NULL) {
+    if (cell->taker == HR_BLAME_GROUP && (group == NULL || group->is_young)) {
         taken->fixed.ns[HR_BLAME_OTHER] += cell->wait_ns;
         return;
     }
@@ -192,7 +192,7 @@ static void publish_all(const struct hr_blame_matrix *interval, const struct psi
 
     while ((group = hr_cgroup_set_next(groups->set, group)) != NULL) {
         struct psi_group *of_group = group->data;
-        if (of_group != NULL && of_group->taken == NULL)
+        if (of_group != NULL && !of_group->is_young && of_group->taken == NULL)
             of_group->taken = psi_taken_new();
         if (of_group == NULL || of_group->taken == NULL)
             continue;

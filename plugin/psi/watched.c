@@ -35,6 +35,13 @@ static void free_names(struct psi_watched_group *group)
     free(group->instance);
 }
 
+static bool is_young(const struct hr_cgroup *group)
+{
+    const struct psi_group *of_group = group->data;
+
+    return of_group != NULL && of_group->is_young;
+}
+
 static int add_group(struct psi_watched *watched, const struct hr_cgroup *group)
 {
     const struct psi_group *of_group = group->data;
@@ -42,6 +49,7 @@ static int add_group(struct psi_watched *watched, const struct hr_cgroup *group)
         .id = group->id,
         .path = strdup(group->path),
         .instance = strdup(of_group != NULL ? of_group->series.instance : group->path),
+        .is_young = is_young(group),
     };
 
     if (added.path == NULL || added.instance == NULL ||
@@ -65,12 +73,14 @@ int psi_watched_update(struct psi_watched *watched, struct hr_cgroup_set *set, s
     for (struct hr_cgroup *group = hr_cgroup_set_next(set, NULL); status == 0 && group != NULL;
          group = hr_cgroup_set_next(set, group)) {
         struct psi_watched_group *found = find_group(watched, known, group->id);
-        if (taken == most)
+        if (taken == most) {
             watched->excess++;
-        else if (found != NULL)
+        } else if (found != NULL) {
             found->is_gone = false;
-        else
+            found->is_young = is_young(group);
+        } else {
             status = add_group(watched, group);
+        }
         taken += taken < most;
     }
     if (watched->count > known)

@@ -17,6 +17,7 @@ struct psi_watched_group {
     char *path;     /**< below the mount */
     char *instance; /**< the plugin instance of its series */
     bool is_gone;
+    bool is_young; /**< it has no series yet */
 };
 
 /** All zeros is empty. Sorted by id. */

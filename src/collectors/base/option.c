@@ -23,7 +23,7 @@ struct block {
     const char *options[OPTIONS_MAX]; /* NULL after the last */
 };
 
-#define OF_SELECTION "Cgroup", "ExcludeCgroup", "MaxCgroups", "NameFrom"
+#define OF_SELECTION "Cgroup", "ExcludeCgroup", "MaxCgroups", "MinAge", "NameFrom"
 
 static const struct block blocks[] = {
     {"psi",

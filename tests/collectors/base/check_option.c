@@ -22,6 +22,9 @@ static const struct {
     {"headroom", "Cgroup", "Trouble", true},
     {"wss", "Include", "ExcludeCgroup", true},
     {"wss", "Include", "System", false},
+    {"cgroup_perf", "Plugin", "MinAge", true},
+    {"headroom", "Include", "MinAge", true},
+    {"osnoise", "Plugin", "MinAge", false},
     {"osnoise", "Plugin", "Cgroup", false},
     {"threshold", "Plugin", "Plugin", true},
     {"threshold", "Plugin", "Instance", false},
@@ -67,7 +70,8 @@ static const struct {
     {"psi", "Plugin", "Exclude", "ExcludeCgroup"}, /* or the other way round */
     {"psi", "Plugin", "Cgroups", "Cgroup"},        /* what is nearest */
     {"psi", "Trigger", "TopTask", "TopTasks"},     /* not TopTasksLimit */
-    {"psi", "Plugin", "Rep", ""},                  /* too short for that */
+    {"psi", "Include", "MinAges", "MinAge"},
+    {"psi", "Plugin", "Rep", ""}, /* too short for that */
     {"psi", "Plugin", "Severity", "Severity of <Trigger>"},
     {"wss", "Plugin", "Window", "Window of <Process>"},
     {"psi", "Trigger", "Systen", "System of <Plugin psi>"},

@@ -8,7 +8,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "headroom/clock.h"
 #include "plugin/common/published.h"
+#include "support/frozen_clock.h"
 #include "support/suite.h"
 #include "utils_cache.h"
 
@@ -172,6 +174,88 @@ START_TEST(takes_a_group_made_again_for_another)
     assert_instance("a", LATER);
     ck_assert_double_eq(harness_number("psi-a/percent-io-some"), 0);
     harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* --- Age ------------------------------------------------------------------ */
+
+/* In the file that is included, or in the block. */
+static const char *const with_min_age[] = {
+    "Cgroup \"*\"\nMinAge 60",
+    "MinAge 5\nInclude \"list.conf\"",
+};
+
+static void begin_with_min_age(int option, const char *more)
+{
+    char options[400];
+
+    tree_add_group(tree, "old", true);
+    tree_write(tree, "list.conf", "Cgroup \"*\"\nMinAge 60\n");
+    snprintf(options, sizeof(options), "System false\n%s\n%s", with_min_age[option], more);
+    frozen_ns = 1000 * HR_NS_PER_S;
+    harness_begin(options);
+    harness_read();
+}
+
+static void read_after(unsigned seconds)
+{
+    frozen_ns += seconds * HR_NS_PER_S;
+    harness_read();
+}
+
+START_TEST(publishes_groups_once_they_have_an_age)
+{
+    begin_with_min_age(_i, "");
+    assert_instance("old", FIRST); /* since when it is there isn't known */
+    tree_add_group(tree, "new", true);
+    tree_pressure(tree, "new", "io", 9000000, 8000000);
+    harness_read();
+    assert_instance("new", 0);
+    read_after(50);
+    assert_instance("old", LATER);
+    assert_instance("new", 0);
+    tree_pressure(tree, "new", "io", 19000000, 18000000);
+    read_after(10);
+    assert_instance("new", FIRST);
+    harness_assert_count("psi-new/percent-*", 0);
+    read_after(10);
+    assert_instance("new", LATER);
+    ck_assert_double_eq(harness_number("psi-new/percent-io-some"), 0);
+    tree_set_populated(tree, "new", false);
+    read_last();
+    tree_set_populated(tree, "new", true); /* is no other group */
+    harness_read();
+    assert_instance("new", FIRST);
+    harness_assert_logs(0, NULL);
+    frozen_ns = 0;
+}
+END_TEST
+
+/* There, young groups are followed, too; their counters of triggers are series as others. */
+START_TEST(publishes_groups_with_triggers_once_they_have_an_age)
+{
+    begin_with_min_age(0, "<Trigger \"m\">\nResource \"memory\"\nStall 0.2\nWindow 0.5\n"
+                          "Mode \"poll\"\nScope \"cgroups\"\n</Trigger>");
+    assert_instance("old", FIRST + 1);
+    tree_add_group(tree, "new", true);
+    harness_read();
+    assert_instance("new", 0);
+    read_after(50);
+    assert_instance("new", 0);
+    read_after(10); /* that is when its first interval begins */
+    assert_instance("new", 0);
+    read_after(10);
+    assert_instance("new", FIRST + 1);
+    harness_assert_count("psi-new/percent-*", 0);
+    read_after(10);
+    assert_instance("new", LATER + 1);
+    tree_add_group(tree, "short", true);
+    harness_read();
+    tree_set_populated(tree, "short", false);
+    read_last();
+    assert_instance("short", 0);
+    harness_assert_logs(0, NULL);
+    frozen_ns = 0;
 }
 END_TEST
 
@@ -458,6 +542,8 @@ int main(void)
     tcase_add_test(tests, says_what_has_become_of_a_group);
     tcase_add_test(tests, gets_over_a_group_that_vanishes_before_it_is_read);
     tcase_add_test(tests, takes_a_group_made_again_for_another);
+    tcase_add_loop_test(tests, publishes_groups_once_they_have_an_age, 0, COUNT(with_min_age));
+    tcase_add_test(tests, publishes_groups_with_triggers_once_they_have_an_age);
     tcase_add_loop_test(tests, waits_for_the_mount, 0, COUNT(without_mount));
     tcase_add_test(tests, excludes_what_is_selected);
     tcase_add_loop_test(tests, reads_an_included_file, 0, 2);

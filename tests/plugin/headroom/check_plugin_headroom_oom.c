@@ -149,6 +149,26 @@ START_TEST(says_who_was_killed_where_and_why)
 }
 END_TEST
 
+/* Groups younger than MinAge have no series, but their kills are reported. */
+START_TEST(whatever_the_age_of_the_group)
+{
+    make_log();
+    harness_begin("<Cgroup \"shop/*\">\nInstance \"web-%1\"\n</Cgroup>\nMinAge 86400\nOOM true");
+    harness_read();
+    ck_assert_uint_gt(fake_count("headroom-web-a/*"), 0);
+    room_tree_add_group(tree, "shop/young");
+    harness_read();
+    kill_in("shop/young", "shop/young", 423, 1);
+    ck_assert_str_eq(await_notice(1)->plugin_instance, "web-young");
+    harness_read();
+    harness_assert_count("headroom-web-young/*", 0);
+    frozen_ns += 86400 * HR_NS_PER_S;
+    harness_read();
+    ck_assert_uint_gt(fake_count("headroom-web-young/*"), 0);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
 START_TEST(says_what_is_not_known)
 {
     make_log();
@@ -270,6 +290,7 @@ int main(void)
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, says_who_was_killed_where_and_why);
+    tcase_add_test(tests, whatever_the_age_of_the_group);
     tcase_add_test(tests, says_what_is_not_known);
     tcase_add_test(tests, a_hundred_in_order);
     tcase_add_test(tests, none_is_lost_while_handlers_are_slow);

@@ -311,6 +311,29 @@ START_TEST(applies_to_selected_groups_with_a_process)
 }
 END_TEST
 
+/* Those younger than MinAge have no series, but alarms. */
+START_TEST(watches_groups_of_any_age)
+{
+    alerts_add_group("a", true);
+    harness_begin("Cgroup \"*\"\nMinAge 86400\n" RULE("m", LASTING));
+    alerts_await_value("psi-a/derive-trigger_m", true);
+    alerts_add_group("young", true);
+    for (int waited = 0; alerts_count("young", NOTIF_WARNING) == 0; waited += 50) {
+        ck_assert_int_lt(waited, ALERTS_PATIENCE_MS); /* armed a moment after it was found */
+        alerts_stall("young", "memory", STALL_US);
+        harness_sleep(50);
+        harness_read();
+        harness_assert_count("psi-young/*", 0);
+    }
+    tree_remove_group(tree, "young");
+    alerts_await("young", NOTIF_OKAY, 1);
+    harness_read();
+    harness_assert_count("psi-young/*", 0);
+    harness_assert_count("psi-a/derive-*", 1);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
 START_TEST(follows_groups)
 {
     const notification_t *notice;
@@ -494,6 +517,7 @@ int main(void)
     tcase_add_test(tests, reports_again_if_asked_to);
     tcase_add_test(tests, reports_nothing_below_the_limit);
     tcase_add_test(tests, applies_to_selected_groups_with_a_process);
+    tcase_add_test(tests, watches_groups_of_any_age);
     tcase_add_test(tests, follows_groups);
     tcase_add_test(tests, scans_seldom_while_many_groups_come);
     tcase_add_test(tests, warns_of_rules_without_groups);

@@ -176,7 +176,9 @@ START_TEST(test_series_by_taker)
     cells[interval.count++] =
         (struct hr_blame_cell){.waiter = WEB - 1, .taker = HR_BLAME_LIMIT, .wait_ns = 5};
     add(HR_BLAME_GROUP, FIRST + 3, 100);
-    add(HR_BLAME_GROUP, 999, 7); /* not known */
+    add(HR_BLAME_GROUP, 999, 6); /* not known */
+    groups[4].is_young = true;   /* without series of its own */
+    add(HR_BLAME_GROUP, FIRST + 4, 1);
     add(HR_BLAME_ITSELF, 0, 50);
     add(HR_BLAME_OTHER, 0, 20);
     add(HR_BLAME_KWORKER, 0, 30);
