@@ -28,9 +28,8 @@ struct cgroups_of_plugin {
 void cgroups_find_selections(const struct usage *usage,
                              struct cgroups_of_plugin of[CGROUPS_PLUGIN_COUNT]);
 
-/** @return the cgroups that a plugin selects, for hr_cgroup_set_close(); NULL: they can't be
- * listed.
- */
+/** @return the cgroups that a plugin selects, whatever their age, which isn't known here, for
+ * hr_cgroup_set_close(); NULL: they can't be listed. */
 struct hr_cgroup_set *cgroups_open(const struct hr_root *root, const struct cgroups_of_plugin *of);
 
 /** Whether a plugin selects a cgroup in which there is a process, so that it has values of one. */

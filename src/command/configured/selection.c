@@ -72,6 +72,8 @@ int usage_selection_read(struct usage_selection *groups, const struct config_ite
             status = usage_texts_add_values(&groups->excludes, item);
         else if (config_is(item, "MaxCgroups"))
             groups->max_count = (size_t)config_number(item, USAGE_MAX_CGROUPS);
+        else if (config_is(item, "MinAge"))
+            groups->min_age_s = config_number(item, 0);
         else if (config_is(item, "NameFrom"))
             read_runtimes(groups, item);
         else if (config_is(item, "Include"))

@@ -30,6 +30,7 @@ struct usage_selection {
     struct usage_items options; /**< of each pattern; none where the patterns are no option's */
     struct usage_texts excludes;
     size_t max_count;
+    double min_age_s;  /**< how old those are that have series; 0: any */
     unsigned runtimes; /**< whose names containers get: bits of enum hr_container_runtime */
 };
 

@@ -185,6 +185,15 @@ static struct usage_selection select_all(void)
     return (struct usage_selection){.patterns = {.list = (const char **)everything, .count = 1}};
 }
 
+/* How old each is isn't known here. */
+static void print_heading(FILE *out, const struct cgroups_of_plugin *of)
+{
+    fprintf(out, "%s selects, with the name in series below each", of->plugin);
+    if (of->selection->min_age_s > 0)
+        fprintf(out, ", once it is %.9g seconds old (MinAge)", of->selection->min_age_s);
+    fputs(":\n", out);
+}
+
 static void print_plugin(FILE *out, const struct hr_root *root, const struct cgroups_of_plugin *of)
 {
     const struct usage_selection any = select_all();
@@ -195,7 +204,7 @@ static void print_plugin(FILE *out, const struct hr_root *root, const struct cgr
         fprintf(out, "%s: cgroups can't be listed; see headroom doctor %s\n", of->plugin,
                 of->plugin);
     } else {
-        fprintf(out, "%s selects, with the name in series below each:\n", of->plugin);
+        print_heading(out, of);
         if (print_selected(out, &listing) == 0)
             fputs("  none\n", out);
         fprintf(out, "\n%s doesn't select, of those with processes:\n", of->plugin);
@@ -231,7 +240,7 @@ static bool is_same_selection(const struct usage_selection *a, const struct usag
 {
     return are_same(&a->patterns, &b->patterns) && are_same_templates(a, b) &&
            are_same(&a->excludes, &b->excludes) && a->max_count == b->max_count &&
-           a->runtimes == b->runtimes;
+           a->min_age_s == b->min_age_s && a->runtimes == b->runtimes;
 }
 
 /* Without a configuration. */

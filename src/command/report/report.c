@@ -223,17 +223,31 @@ static void report_backlog(const char *title, const struct options *options,
         fprintf(stderr, "%s: %s\n", title, reason.text);
 }
 
-static int fail_by_choice(const char *title, const struct found *found)
+/* What is younger than MinAge is missing for that. */
+static void describe_missing(const struct usage *usage, const struct found *found, char *text,
+                             size_t size)
 {
-    char names[512];
+    const double min_age_s = usage != NULL ? usage->headroom.groups.min_age_s : 0;
+    char names[512], young[80] = "";
+
+    rooms_describe(&found->rooms, names, sizeof(names));
+    if (min_age_s > 0)
+        snprintf(young, sizeof(young), "; it has none of one younger than %.9g s, MinAge",
+                 min_age_s);
+    snprintf(text, size, "matches no group whose room collectd has (there are: %s%s)", names,
+             young);
+}
+
+static int fail_by_choice(const char *title, const struct usage *usage, const struct found *found)
+{
+    char names[512], text[700];
 
     if (found->chosen == -ENOTUNIQ) {
         group_describe_several(found->missing, &found->meant, names, sizeof(names));
         fprintf(stderr, "%s: %s\n", title, names);
     } else if (found->chosen == -ENODEV) {
-        rooms_describe(&found->rooms, names, sizeof(names));
-        fprintf(stderr, "%s: '%s' matches no group whose room collectd has (there are: %s)\n",
-                title, found->missing, names);
+        describe_missing(usage, found, text, sizeof(text));
+        fprintf(stderr, "%s: '%s' %s\n", title, found->missing, text);
     } else {
         fprintf(stderr, "%s: %s\n", title, strerror(-found->chosen));
     }
@@ -318,7 +332,7 @@ static int show_rooms(const char *title, const struct options *options, const st
 
     report_backlog(title, options, here, found->newest);
     if (found->chosen != 0)
-        return fail_by_choice(title, found);
+        return fail_by_choice(title, usage_of_collectd(options, here), found);
     const int status = read_groups(title, here, found);
     if (status != COMMAND_DONE)
         return status;

@@ -236,6 +236,14 @@ static void report_backlog(struct top *top)
                 is_behind ? top->late : "collectd is no longer behind");
 }
 
+/* Whether groups may be too young to have values. */
+static bool has_min_age(const struct usage *usage)
+{
+    return usage != NULL &&
+           (usage->psi.groups.min_age_s > 0 || usage->perf.groups.min_age_s > 0 ||
+            usage->wss.groups.min_age_s > 0 || usage->headroom.groups.min_age_s > 0);
+}
+
 /* As patterns may match none. */
 static void describe_no_groups(struct top *top)
 {
@@ -245,9 +253,10 @@ static void describe_no_groups(struct top *top)
         memory_describe_groups(top->memory, &top->table, there, sizeof(there));
     snprintf(
         top->lack, sizeof(top->lack),
-        "collectd has no values of cgroups%s%s%s: the patterns match none, or only empty ones; "
+        "collectd has no values of cgroups%s%s%s: the patterns match none, or only empty ones%s; "
         "see headroom doctor --cgroups",
-        there[0] != '\0' ? " (" : "", there, there[0] != '\0' ? ")" : "");
+        there[0] != '\0' ? " (" : "", there, there[0] != '\0' ? ")" : "",
+        has_min_age(patterns_usage(top->patterns)) ? ", or ones younger than MinAge" : "");
 }
 
 static void report_lack_of_groups(struct top *top)
