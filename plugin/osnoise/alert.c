@@ -3,87 +3,57 @@
 
 #include <errno.h>
 
-#include "common/complaint.h"
-#include "common/dispatcher.h"
-#include "headroom/array.h"
-
-#define PLUGIN "osnoise"
-
-/* Notifications per second, as those of psi by default. */
-#define PER_SECOND 20
-
-/* A CPU that has, or had, an alarm. */
-struct alarm {
-    unsigned cpu;
-    bool is_raised;
-    bool is_reported;         /* its beginning was queued */
-    uint64_t lasting_ns;      /* the time read since it began */
-    uint64_t repeat_ns;       /* when lasting_ns is that, it is reported again */
-    uint64_t quiet_ns;        /* how long the CPU was measured without such a noise */
-    uint64_t since_sample_ns; /* the time passed since, which may not have been measured */
-    struct osnoise_excess excess;
-};
+#include "headroom/clock.h"
+#include "osnoise/alarms.h"
 
 struct osnoise_alert {
     struct osnoise_rule rule;
-    struct dispatcher *dispatcher;
-    struct alarm *alarms;
-    size_t alarm_count, alarm_capacity;
-    struct complaint shortage;
+    const struct hr_osnoise_options *osnoise;
+    struct osnoise_alarms *alarms;
+    uint64_t claim_ns; /* from when on alarms end that can't go on */
 };
 
-int osnoise_alert_open(const struct osnoise_rule *rule, struct osnoise_alert **alert)
+/* --- Opening and closing -------------------------------------------------- */
+
+static bool measures_any(const struct hr_osnoise_options *osnoise)
 {
+    return osnoise->mode == HR_OSNOISE_ATTACH || hr_cpu_set_count(&osnoise->cpus) > 0;
+}
+
+/* That an alarm of the previous run lasts is reported after that time in this one. */
+static void set_repeating(const struct osnoise_alert *alert)
+{
+    for (size_t i = 0; i < osnoise_alarms_count(alert->alarms); i++)
+        osnoise_alarms_get(alert->alarms, i)->repeat_ns = alert->rule.repeat_ns;
+}
+
+int osnoise_alert_open(const struct osnoise_alert_options *options, struct osnoise_alert **alert)
+{
+    const bool can_begin = options->rule.max_single_ns > 0 && measures_any(options->osnoise);
     struct osnoise_alert *opened = calloc(1, sizeof(*opened));
 
+    *alert = NULL;
     if (opened == NULL)
         return -ENOMEM;
-    int status = dispatcher_open(PLUGIN, PER_SECOND, NULL, &opened->dispatcher);
-    if (status < 0) {
+    int status = osnoise_alarms_open(options->osnoise->state_path, can_begin, &opened->alarms);
+    if (opened->alarms == NULL) {
         free(opened);
         return status;
     }
-    opened->rule = *rule;
+    opened->rule = options->rule;
+    opened->osnoise = options->osnoise;
+    opened->claim_ns = hr_clock_ns() + options->claim_ns;
+    set_repeating(opened);
     *alert = opened;
     return 0;
 }
 
-/* A handler that hangs keeps the dispatcher. */
 void osnoise_alert_close(struct osnoise_alert *alert)
 {
     if (alert == NULL)
         return;
-    dispatcher_close(alert->dispatcher);
-    free(alert->alarms);
+    osnoise_alarms_close(alert->alarms);
     free(alert);
-}
-
-static struct alarm *find_alarm(const struct osnoise_alert *alert, unsigned cpu)
-{
-    for (size_t i = 0; i < alert->alarm_count; i++)
-        if (alert->alarms[i].cpu == cpu)
-            return &alert->alarms[i];
-    return NULL;
-}
-
-static struct alarm *find_or_add_alarm(struct osnoise_alert *alert, unsigned cpu)
-{
-    struct alarm *alarm = find_alarm(alert, cpu);
-
-    if (alarm != NULL)
-        return alarm;
-    if (HR_ARRAY_RESERVE(alert->alarms, alert->alarm_capacity, alert->alarm_count + 1) < 0) {
-        complaint_log(&alert->shortage, LOG_ERR, 1, PLUGIN ": no alerts for CPU %u: out of memory.",
-                      cpu);
-        return NULL;
-    }
-    alert->alarms[alert->alarm_count] = (struct alarm){.cpu = cpu};
-    return &alert->alarms[alert->alarm_count++];
-}
-
-static uint64_t alarm_id(const struct alarm *alarm)
-{
-    return (uint64_t)alarm->cpu + 1;
 }
 
 /* --- Noises --------------------------------------------------------------- */
@@ -102,41 +72,45 @@ static const struct hr_osnoise_single_noise *find_longest(const struct hr_osnois
 }
 
 /* The alarm before goes on if its end wasn't dispatched yet. */
-static void raise_alarm(struct osnoise_alert *alert, struct alarm *alarm)
+static void raise_alarm(struct osnoise_alert *alert, struct osnoise_alarm *alarm)
 {
     if (alarm->is_raised)
         return;
-    if (!dispatcher_withdraw_end(alert->dispatcher, alarm_id(alarm)))
-        *alarm = (struct alarm){.cpu = alarm->cpu};
+    if (!osnoise_alarms_withdraw_end(alert->alarms, alarm))
+        *alarm = (struct osnoise_alarm){.cpu = alarm->cpu};
     alarm->is_raised = true;
 }
 
-static bool is_report_due(const struct osnoise_rule *rule, const struct alarm *alarm)
+/* Of an alarm of the previous run it may not be known: then it is reported again. */
+static bool is_reported(const struct osnoise_alarm *alarm)
 {
-    return !alarm->is_reported || (rule->repeat_ns > 0 && alarm->lasting_ns >= alarm->repeat_ns);
+    return alarm->is_open && alarm->sent != ALARM_INHERITED;
+}
+
+static bool is_report_due(const struct osnoise_rule *rule, const struct osnoise_alarm *alarm)
+{
+    return !is_reported(alarm) || (rule->repeat_ns > 0 && alarm->lasting_ns >= alarm->repeat_ns);
 }
 
 /* While the queue is full the next noise tries again. */
-static void report_noise(struct osnoise_alert *alert, struct alarm *alarm,
+static void report_noise(struct osnoise_alert *alert, struct osnoise_alarm *alarm,
                          const struct hr_osnoise_single_noise *noise)
 {
     notification_t notice;
 
-    if (!is_report_due(&alert->rule, alarm) || !dispatcher_can_queue(alert->dispatcher))
+    if (!is_report_due(&alert->rule, alarm) || !osnoise_alarms_can_begin(alert->alarms))
         return;
     osnoise_notification_single_noise(&notice, &alert->rule, noise,
-                                      alarm->is_reported ? &alarm->excess : NULL,
+                                      is_reported(alarm) ? &alarm->excess : NULL,
                                       alarm->lasting_ns);
-    if (!dispatcher_queue_beginning(alert->dispatcher, alarm_id(alarm), 0, &notice))
-        return;
-    alarm->is_reported = true;
-    alarm->repeat_ns = alarm->lasting_ns + alert->rule.repeat_ns;
+    if (osnoise_alarms_begin(alert->alarms, alarm, &notice))
+        alarm->repeat_ns = alarm->lasting_ns + alert->rule.repeat_ns;
 }
 
 static void add_noises(struct osnoise_alert *alert, const struct hr_osnoise_cpu *cpu,
                        const struct hr_osnoise_single_noise *longest)
 {
-    struct alarm *alarm = find_or_add_alarm(alert, cpu->cpu);
+    struct osnoise_alarm *alarm = osnoise_alarms_find_or_add(alert->alarms, cpu->cpu);
 
     if (alarm == NULL)
         return;
@@ -153,7 +127,7 @@ static void add_noises(struct osnoise_alert *alert, const struct hr_osnoise_cpu 
 /* Adds the time of a reading without such a noise. A CPU that isn't measured isn't quiet, nor one
  * whose noises may be unknown. Only its next sample shows that it was measured, which may come an
  * hour later: the kernel writes the sample of a period at its end. */
-static void count_quiet(struct alarm *alarm, const struct hr_osnoise_reading *reading,
+static void count_quiet(struct osnoise_alarm *alarm, const struct hr_osnoise_reading *reading,
                         const struct hr_osnoise_cpu *cpu)
 {
     if (cpu->state != HR_OSNOISE_CPU_FINE) {
@@ -169,15 +143,17 @@ static void count_quiet(struct alarm *alarm, const struct hr_osnoise_reading *re
     alarm->since_sample_ns = 0;
 }
 
-static void end_if_quiet(struct osnoise_alert *alert, struct alarm *alarm)
+/* If memory is short it stays, and ends later. @param reason  NULL: it is quiet. */
+static void end_alarm(struct osnoise_alert *alert, struct osnoise_alarm *alarm, const char *reason)
 {
     notification_t notice;
 
-    if (alarm->quiet_ns < alert->rule.quiet_ns)
-        return;
-    if (alarm->is_reported) {
-        osnoise_notification_quiet(&notice, &alert->rule, alarm->cpu, &alarm->excess);
-        if (!dispatcher_queue_end(alert->dispatcher, alarm_id(alarm), &notice))
+    if (alarm->is_open) {
+        if (reason != NULL)
+            osnoise_notification_unwatched(&notice, &alert->rule, alarm->cpu, reason);
+        else
+            osnoise_notification_quiet(&notice, &alert->rule, alarm->cpu, &alarm->excess);
+        if (!osnoise_alarms_end(alert->alarms, alarm, &notice))
             return;
     }
     alarm->is_raised = false;
@@ -187,23 +163,86 @@ static void update_cpu(struct osnoise_alert *alert, const struct hr_osnoise_read
                        const struct hr_osnoise_cpu *cpu)
 {
     const struct hr_osnoise_single_noise *longest = find_longest(reading, cpu->cpu);
-    struct alarm *alarm = find_alarm(alert, cpu->cpu);
+    struct osnoise_alarm *alarm = osnoise_alarms_find(alert->alarms, cpu->cpu);
 
     if (alarm != NULL && alarm->is_raised)
         alarm->lasting_ns += reading->elapsed_ns;
     if (longest != NULL) {
         add_noises(alert, cpu, longest);
-        alarm = find_alarm(alert, cpu->cpu);
+        alarm = osnoise_alarms_find(alert->alarms, cpu->cpu);
     } else if (alarm != NULL && alarm->is_raised) {
         count_quiet(alarm, reading, cpu);
-        end_if_quiet(alert, alarm);
+        if (alarm->quiet_ns >= alert->rule.quiet_ns)
+            end_alarm(alert, alarm, NULL);
     }
     if (alarm != NULL && cpu->lost_count > 0)
         alarm->excess.is_more = true;
 }
 
-void osnoise_alert_update(struct osnoise_alert *alert, const struct hr_osnoise_reading *reading)
+/* --- Alarms that can't go on ---------------------------------------------- */
+
+static int compare_cpu(const void *number, const void *row)
+{
+    const unsigned a = *(const unsigned *)number, b = ((const struct hr_osnoise_cpu *)row)->cpu;
+
+    return (a > b) - (a < b);
+}
+
+/* Whether a CPU is measured, or will be once it can be; without a list of CPUs it is another
+ * program that chooses them. */
+static bool is_measured(const struct osnoise_alert *alert, unsigned cpu,
+                        const struct hr_osnoise_reading *reading)
+{
+    const struct hr_osnoise_options *osnoise = alert->osnoise;
+
+    if (reading != NULL)
+        return bsearch(&cpu, reading->cpus, reading->cpu_count, sizeof(reading->cpus[0]),
+                       compare_cpu) != NULL;
+    return hr_cpu_set_has(&osnoise->cpus, cpu) ||
+           (osnoise->mode == HR_OSNOISE_ATTACH && hr_cpu_set_count(&osnoise->cpus) == 0);
+}
+
+/* What raised an alarm before a reboot is gone with it, unless such a noise came again. */
+static bool is_of_another_boot(const struct osnoise_alert *alert, const struct osnoise_alarm *alarm)
+{
+    return alarm->excess.is_since_restart && alarm->excess.count == 0 &&
+           osnoise_alarms_has_rebooted(alert->alarms);
+}
+
+/* @return why an alarm can't go on; NULL: it can. */
+static const char *explain(const struct osnoise_alert *alert, const struct osnoise_alarm *alarm,
+                           const struct hr_osnoise_reading *reading)
+{
+    if (alert->rule.max_single_ns == 0)
+        return "<Alert> is no longer configured";
+    if (!is_measured(alert, alarm->cpu, reading))
+        return "it is no longer measured";
+    return is_of_another_boot(alert, alarm) ? "the machine was rebooted" : NULL;
+}
+
+static void end_unwatched(struct osnoise_alert *alert, const struct hr_osnoise_reading *reading)
+{
+    for (size_t i = 0; i < osnoise_alarms_count(alert->alarms); i++) {
+        struct osnoise_alarm *alarm = osnoise_alarms_get(alert->alarms, i);
+        const char *reason = alarm->is_raised ? explain(alert, alarm, reading) : NULL;
+        if (reason != NULL)
+            end_alarm(alert, alarm, reason);
+    }
+}
+
+/* --- Updating ------------------------------------------------------------- */
+
+static void add_reading(struct osnoise_alert *alert, const struct hr_osnoise_reading *reading)
 {
     for (size_t i = 0; i < reading->cpu_count; i++)
         update_cpu(alert, reading, &reading->cpus[i]);
+}
+
+void osnoise_alert_update(struct osnoise_alert *alert, const struct hr_osnoise_reading *reading)
+{
+    if (reading != NULL && alert->rule.max_single_ns > 0)
+        add_reading(alert, reading);
+    if (hr_clock_ns() >= alert->claim_ns)
+        end_unwatched(alert, reading);
+    osnoise_alarms_save(alert->alarms);
 }

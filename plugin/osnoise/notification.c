@@ -4,6 +4,7 @@
 #include "common/message.h"
 
 #define PLUGIN "osnoise"
+#define SERIES "max_single"
 
 /* "thread spinner[812] 2001 us (3 times)" */
 #define PART_SIZE (HR_OSNOISE_NAME + 128)
@@ -30,7 +31,7 @@ static struct message begin_notification(notification_t *notice, unsigned cpu, i
                              .plugin = PLUGIN,
                              .instance = instance,
                              .type = "duration",
-                             .type_instance = "max_single",
+                             .type_instance = SERIES,
                          });
 }
 
@@ -38,7 +39,8 @@ static void add_common_metadata(notification_t *notice, const struct osnoise_rul
                                 unsigned cpu)
 {
     plugin_notification_meta_add_unsigned_int(notice, "CPU", cpu);
-    plugin_notification_meta_add_double(notice, "Limit", (double)rule->max_single_ns / 1e9);
+    if (rule->max_single_ns > 0)
+        plugin_notification_meta_add_double(notice, "Limit", (double)rule->max_single_ns / 1e9);
 }
 
 /* --- A noise -------------------------------------------------------------- */
@@ -140,17 +142,40 @@ void osnoise_notification_single_noise(notification_t *notice, const struct osno
 
 /* --- Its end -------------------------------------------------------------- */
 
+/* "; 12 were above, the longest 2013 us" */
+static void append_all(struct message *message, const struct osnoise_excess *excess)
+{
+    char longest[32];
+
+    if (excess->count == 0) /* all were before collectd was restarted */
+        return;
+    print_us(excess->longest_ns, longest, sizeof(longest));
+    message_append(message, "; %s%" PRIu64 " %s above%s, the longest %s",
+                   excess->is_more ? "at least " : "", excess->count,
+                   excess->count == 1 ? "was" : "were",
+                   excess->is_since_restart ? " since collectd was restarted" : "", longest);
+}
+
 void osnoise_notification_quiet(notification_t *notice, const struct osnoise_rule *rule,
                                 unsigned cpu, const struct osnoise_excess *excess)
 {
     struct message message = begin_notification(notice, cpu, NOTIF_OKAY);
-    char longest[32], limit[32];
+    char limit[32];
 
-    print_us(excess->longest_ns, longest, sizeof(longest));
     print_limit(rule, limit, sizeof(limit));
-    message_append(&message, "no noise above %s on CPU %u for %.6g s; %s%" PRIu64 " %s above, ",
-                   limit, cpu, (double)rule->quiet_ns / 1e9, excess->is_more ? "at least " : "",
-                   excess->count, excess->count == 1 ? "was" : "were");
-    message_append(&message, "the longest %s", longest);
+    message_append(&message, "no noise above %s on CPU %u for %.6g s", limit, cpu,
+                   (double)rule->quiet_ns / 1e9);
+    append_all(&message, excess);
     add_common_metadata(notice, rule, cpu);
+}
+
+/* As missing.c says it of the same series. */
+void osnoise_notification_unwatched(notification_t *notice, const struct osnoise_rule *rule,
+                                    unsigned cpu, const char *reason)
+{
+    struct message message = begin_notification(notice, cpu, NOTIF_OKAY);
+
+    message_append(&message, SERIES ": no longer watched: %s", reason);
+    add_common_metadata(notice, rule, cpu);
+    message_add_text(notice, "NoLongerWatched", reason);
 }

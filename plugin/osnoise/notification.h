@@ -24,7 +24,8 @@ struct osnoise_rule {
 /** The noises above the limit within an alarm. */
 struct osnoise_excess {
     uint64_t count;
-    bool is_more; /**< there may have been more, as records were lost */
+    bool is_more;          /**< there may have been more, as records were lost */
+    bool is_since_restart; /**< it began in the previous run of collectd: these came since */
     uint64_t longest_ns;
 };
 
@@ -37,5 +38,10 @@ void osnoise_notification_single_noise(notification_t *notice, const struct osno
 /** Notifies that there was none for the quiet time. */
 void osnoise_notification_quiet(notification_t *notice, const struct osnoise_rule *rule,
                                 unsigned cpu, const struct osnoise_excess *excess);
+
+/** Notifies that an alarm ends, though it isn't known whether there are such noises. @param reason
+ * why. */
+void osnoise_notification_unwatched(notification_t *notice, const struct osnoise_rule *rule,
+                                    unsigned cpu, const char *reason);
 
 #endif

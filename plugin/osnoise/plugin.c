@@ -24,11 +24,15 @@
 #define RETRY_NS     (10 * HR_NS_PER_S)
 #define MAX_RETRY_NS (600 * HR_NS_PER_S)
 
+/* How long alarms of the previous run are kept that can't go on, as those of headroom. */
+#define CLAIM_NS (30 * HR_NS_PER_S)
+
 static struct osnoise_config config;
 static char *state_path;
 static struct hr_root *root;
 static struct osnoise_values *values;
-static struct osnoise_worker *worker; /* NULL if nothing is measured */
+static struct osnoise_worker *worker;   /* NULL if nothing is measured */
+static struct osnoise_alert *left_open; /* then: alarms of the previous run; NULL: none */
 static bool is_started;
 
 static int osnoise_config(oconfig_item_t *block)
@@ -56,7 +60,10 @@ static int find_state_path(void)
 
 static int osnoise_read(__attribute__((unused)) user_data_t *data)
 {
-    osnoise_values_publish(values);
+    if (worker != NULL)
+        osnoise_values_publish(values);
+    else
+        osnoise_alert_update(left_open, NULL);
     return 0;
 }
 
@@ -64,6 +71,8 @@ static void stop_plugin(void)
 {
     osnoise_worker_stop(worker);
     worker = NULL;
+    osnoise_alert_close(left_open);
+    left_open = NULL;
     osnoise_values_free(values);
     values = NULL;
     hr_root_close(root);
@@ -109,6 +118,7 @@ static int start_worker(struct hr_reason *reason)
         .osnoise = &config.run,
         .values = values,
         .rule = config.rule,
+        .claim_ns = CLAIM_NS,
         .read_ns = interval_ns < HR_NS_PER_S ? interval_ns : HR_NS_PER_S,
         .retry_ns = RETRY_NS,
         .max_retry_ns = MAX_RETRY_NS,
@@ -117,9 +127,12 @@ static int start_worker(struct hr_reason *reason)
     return osnoise_worker_start(&of_worker, &worker, reason);
 }
 
-/* Nothing is measured, but a process that was killed may have left something to restore. */
-static void start_without_cpus(void)
+/* Nothing is measured, but a process that was killed may have left something to restore, and any
+ * open alarms. */
+static int start_without_cpus(void)
 {
+    const struct osnoise_alert_options of_alert = {
+        .rule = config.rule, .osnoise = &config.run, .claim_ns = CLAIM_NS};
     struct hr_reason reason = {0};
 
     WARNING(PLUGIN ": the workload isn't started, as option CPUs is missing: it takes time from "
@@ -127,6 +140,7 @@ static void start_without_cpus(void)
     if (hr_osnoise_recover(root, state_path, &reason) < 0)
         WARNING(PLUGIN ": settings left by a collectd that was killed aren't restored: %s.",
                 reason.text);
+    return osnoise_alert_open(&of_alert, &left_open);
 }
 
 static int start_plugin(struct hr_reason *reason)
@@ -137,10 +151,7 @@ static int start_plugin(struct hr_reason *reason)
         status = hr_root_open(root_path(), &root);
     if (status < 0)
         return status;
-    if (!osnoise_config_is_idle(&config))
-        return start_worker(reason);
-    start_without_cpus();
-    return 0;
+    return osnoise_config_is_idle(&config) ? start_without_cpus() : start_worker(reason);
 }
 
 static void log_failure(int status, const struct hr_reason *reason)
@@ -169,7 +180,9 @@ static int osnoise_init(void)
         return -1;
     }
     is_started = true;
-    return worker != NULL ? plugin_register_complex_read(NULL, PLUGIN, osnoise_read, 0, NULL) : 0;
+    if (worker == NULL && left_open == NULL)
+        return 0;
+    return plugin_register_complex_read(NULL, PLUGIN, osnoise_read, 0, NULL);
 }
 
 void module_register(void)

@@ -14,7 +14,7 @@ struct osnoise_worker {
 
     /* The thread's own. */
     struct hr_osnoise *osnoise;
-    struct osnoise_alert *alert; /* NULL without a rule */
+    struct osnoise_alert *alert; /* NULL: there are no alarms */
     struct osnoise_problems problems;
     uint64_t begun_ns;       /* when the last run began */
     uint64_t early_delay_ns; /* the delay after the last run that ended early; 0: none did */
@@ -22,13 +22,19 @@ struct osnoise_worker {
 
 /* --- The thread ----------------------------------------------------------- */
 
+/* @param reading  NULL: nothing is measured. */
+static void update_alert(struct osnoise_worker *worker, const struct hr_osnoise_reading *reading)
+{
+    if (worker->alert != NULL)
+        osnoise_alert_update(worker->alert, reading);
+}
+
 static void distribute_reading(struct osnoise_worker *worker,
                                const struct hr_osnoise_reading *reading)
 {
     osnoise_values_add(worker->options.values, reading);
     osnoise_problems_log_reading(&worker->problems, reading);
-    if (worker->alert != NULL)
-        osnoise_alert_update(worker->alert, reading);
+    update_alert(worker, reading);
 }
 
 /* Periods begin with the run, and in each the kernel looks for noise at its beginning: the first
@@ -104,6 +110,7 @@ static uint64_t run_once(struct osnoise_worker *worker)
         delay_ns = retry_delay_ns(worker, reason.error);
     }
     osnoise_problems_log_stopped(&worker->problems, &reason, delay_ns);
+    update_alert(worker, NULL);
     return hr_clock_ns() + delay_ns;
 }
 
@@ -125,19 +132,26 @@ static void *worker_main(void *context)
 
 /* --- Beginning and end ---------------------------------------------------- */
 
+static int open_alert(struct osnoise_worker *worker)
+{
+    const struct osnoise_alert_options options = {
+        .rule = worker->options.rule,
+        .osnoise = worker->options.osnoise,
+        .claim_ns = worker->options.claim_ns,
+    };
+
+    return osnoise_alert_open(&options, &worker->alert);
+}
+
 static int start_worker(struct osnoise_worker *worker, struct hr_reason *reason)
 {
     const struct osnoise_worker_options *options = &worker->options;
 
     int status = thread_open(&worker->thread);
-    if (status < 0)
-        return status;
-    if (options->rule.max_single_ns > 0) {
-        status = osnoise_alert_open(&options->rule, &worker->alert);
-        if (status < 0)
-            return status;
-    }
-    status = hr_osnoise_open(options->root, options->osnoise, &worker->osnoise, reason);
+    if (status == 0)
+        status = hr_osnoise_open(options->root, options->osnoise, &worker->osnoise, reason);
+    if (status == 0)
+        status = open_alert(worker);
     if (status == 0) {
         osnoise_problems_init(&worker->problems, options->osnoise);
         status = thread_start(&worker->thread, worker_main, worker, "osnoise");

@@ -17,6 +17,7 @@ struct osnoise_worker_options {
     const struct hr_osnoise_options *osnoise;
     struct osnoise_values *values; /**< where readings are added */
     struct osnoise_rule rule;
+    uint64_t claim_ns; /**< see osnoise/alert.h */
     /** The interval of readings. The first is after half of it or of the period, whichever is
      * shorter; or later, while the kernel looks for noise. */
     uint64_t read_ns;

@@ -7,7 +7,7 @@
 #
 # psi reports changes only, so each is mailed; so is what other plugins send. The plugin threshold sends an OKAY
 # for every series when collectd starts, and its alarms once more; so does headroom its <Alert>; osnoise reports noises
-# that are longer and longer. Of these three the beginning of an alarm, a worse severity and its end are mailed. That needs a record of
+# that go on, with Repeat. Of these three the beginning of an alarm, a worse severity and its end are mailed. That needs a record of
 # what was mailed: collectd's notification doesn't say whether there was an alarm before.
 #
 # shellcheck source=notification.sh disable=SC2119
@@ -763,7 +763,7 @@ was_as_bad() {
 }
 
 # is_due: threshold reports its alarms again after a restart; the same one twice from one daemon is a new one, of a
-# series that was gone meanwhile. osnoise forgets its alarms at a restart: one after an hour's silence is new.
+# series that was gone meanwhile. So may one of osnoise be after an hour's silence, if its open alarms were lost.
 # headroom notifies again after a crash only, and maybe of another alarm. A FAILURE that was less meanwhile is the same
 # for an hour.
 is_due() {

@@ -304,6 +304,22 @@ START_TEST(puts_a_trigger_in_words)
 }
 END_TEST
 
+/* Of an <Alert> of osnoise. */
+START_TEST(puts_an_alarm_in_words_that_can_not_go_on)
+{
+    const struct alert alert = {.plugin = "osnoise",
+                                .instance = "cpu3",
+                                .type = "duration",
+                                .type_instance = "max_single",
+                                .message = "max_single: no longer watched: the machine was "
+                                           "rebooted"};
+    char text[ALERT_TEXT_SIZE];
+
+    alert_text(&alert, false, text);
+    ck_assert_str_eq(text, "CPU 3 is no longer watched: the machine was rebooted");
+}
+END_TEST
+
 /* Of the plugin's notification of an end. */
 static const struct {
     const char *instance, *message, *text;
@@ -567,6 +583,7 @@ int main(void)
     tcase_add_test(tests, cuts_long_texts);
     tcase_add_test(tests, words_an_alert);
     tcase_add_loop_test(tests, puts_a_threshold_in_words, 0, COUNT(threshold_texts));
+    tcase_add_test(tests, puts_an_alarm_in_words_that_can_not_go_on);
     tcase_add_loop_test(tests, puts_a_trigger_in_words, 0, COUNT(trigger_texts));
     tcase_add_loop_test(tests, puts_the_end_of_a_trigger_in_words, 0, COUNT(trigger_ends));
     tcase_add_test(tests, counts_alarms_of_one_wait_once);

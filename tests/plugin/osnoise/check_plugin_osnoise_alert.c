@@ -3,127 +3,11 @@
  * osnoise/check_plugin_osnoise_alert.c - the notifications of the plugin osnoise: when it notifies
  * of single noises and of their end, and with what text.
  */
-#include "support/fake_collectd.h"
+#include "plugin/osnoise/alert_harness.h"
 
 #include "headroom/clock.h"
-#include "osnoise/alert.h"
 #include "plugin/osnoise/fake_dispatcher.h"
 #include "support/suite.h"
-
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-
-static struct osnoise_alert *alert;
-
-static struct osnoise_rule rule;
-
-static void set_up(void)
-{
-    rule = (struct osnoise_rule){
-        .max_single_ns = 50000, .quiet_ns = 60 * HR_NS_PER_S, .severity = NOTIF_FAILURE};
-    fake_dispatcher = (struct fake_dispatcher){.is_held = false};
-    fake_start_parts();
-    ck_assert_int_eq(osnoise_alert_open(&rule, &alert), 0);
-}
-
-static void tear_down(void)
-{
-    osnoise_alert_close(alert);
-    ck_assert_uint_eq(fake_truncations(), 0);
-    ck_assert_uint_eq(fake_logs(0, NULL), 0);
-    fake_stop();
-}
-
-/* --- Meta data ------------------------------------------------------------ */
-
-static const notification_meta_t *meta(const notification_t *notice, const char *name)
-{
-    const notification_meta_t *entry = notice->meta;
-
-    while (entry != NULL && strcmp(entry->name, name) != 0)
-        entry = entry->next;
-    return entry;
-}
-
-static double meta_double(const notification_t *notice, const char *name)
-{
-    const notification_meta_t *entry = meta(notice, name);
-
-    ck_assert_msg(entry != NULL && entry->type == NM_TYPE_DOUBLE, "no double %s", name);
-    return entry->nm_value.nm_double;
-}
-
-static uint64_t meta_count(const notification_t *notice, const char *name)
-{
-    const notification_meta_t *entry = meta(notice, name);
-
-    ck_assert_msg(entry != NULL && entry->type == NM_TYPE_UNSIGNED_INT, "no number %s", name);
-    return entry->nm_value.nm_unsigned_int;
-}
-
-static const char *meta_text(const notification_t *notice, const char *name)
-{
-    const notification_meta_t *entry = meta(notice, name);
-
-    ck_assert_msg(entry != NULL && entry->type == NM_TYPE_STRING, "no text %s", name);
-    return entry->nm_value.nm_string;
-}
-
-/* --- Readings ------------------------------------------------------------- */
-
-/* A second of CPUs 3, 4 and 8191, with so many samples of each, and single noises. */
-static void take_as(enum hr_osnoise_cpu_state state, uint64_t samples,
-                    const struct hr_osnoise_single_noise *single_noises, size_t count)
-{
-    struct hr_osnoise_cpu cpus[] = {
-        {.cpu = 3, .state = state, .sample_count = samples},
-        {.cpu = 4, .state = state, .sample_count = samples},
-        {.cpu = 8191, .state = state, .sample_count = samples},
-    };
-    const struct hr_osnoise_reading reading = {
-        .elapsed_ns = HR_NS_PER_S,
-        .cpus = cpus,
-        .cpu_count = COUNT(cpus),
-        .single_noises = single_noises,
-        .single_noise_count = count,
-    };
-
-    for (size_t i = 0; i < COUNT(cpus); i++)
-        for (size_t n = 0; n < count; n++)
-            cpus[i].single_count += single_noises[n].cpu == cpus[i].cpu;
-    osnoise_alert_update(alert, &reading);
-}
-
-static void take(const struct hr_osnoise_single_noise *single_noises, size_t count)
-{
-    take_as(HR_OSNOISE_CPU_FINE, 1, single_noises, count);
-}
-
-static void take_one(unsigned cpu, uint64_t duration_us)
-{
-    const struct hr_osnoise_single_noise single_noise = {
-        .cpu = cpu, .duration_ns = duration_us * 1000, .parts_are_all = true};
-
-    take(&single_noise, 1);
-}
-
-static void pass(int seconds)
-{
-    for (int i = 0; i < seconds; i++)
-        take(NULL, 0);
-}
-
-/* Time within a period: no sample comes. */
-static void pass_in_period(int seconds)
-{
-    for (int i = 0; i < seconds; i++)
-        take_as(HR_OSNOISE_CPU_FINE, 0, NULL, 0);
-}
-
-static const notification_t *last(void)
-{
-    ck_assert_uint_gt(fake_notifications(), 0);
-    return fake_notification(fake_notifications() - 1);
-}
 
 /* --- What is said --------------------------------------------------------- */
 
@@ -295,9 +179,8 @@ END_TEST
 
 START_TEST(repeats_if_the_rule_says_so)
 {
-    osnoise_alert_close(alert);
-    rule.repeat_ns = 10 * HR_NS_PER_S;
-    ck_assert_int_eq(osnoise_alert_open(&rule, &alert), 0);
+    alert_options.rule.repeat_ns = 10 * HR_NS_PER_S;
+    restart_alert();
     take_one(3, 90);
     for (int i = 0; i < 9; i++)
         take_one(3, 60);
@@ -506,7 +389,7 @@ int main(void)
 {
     TCase *tests = tcase_create("alert");
 
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_checked_fixture(tests, alert_set_up, alert_tear_down);
     tcase_add_loop_test(tests, says_what_interfered, 0, COUNT(said));
     tcase_add_loop_test(tests, says_that_there_is_more, 0, HR_OSNOISE_NAME);
     tcase_add_test(tests, reports_the_end);

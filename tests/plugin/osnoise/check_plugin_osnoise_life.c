@@ -4,7 +4,7 @@
  * for tracefs: start and stop, what it leaves behind, and what it publishes of a kernel's records
  * and tables.
  */
-#include "support/plugin_harness.h"
+#include "plugin/osnoise/life_harness.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -12,189 +12,6 @@
 
 #include "support/fake_tracefs.h"
 #include "support/suite.h"
-
-const char *const harness_plugin = "osnoise";
-
-/* What a test waits for comes at once, but the machine may be busy. */
-#define PATIENCE_MS 50000
-
-#define STATE "headroom-osnoise.state"
-
-/* Only the recorded samples come: that is logged after three periods, of a second at least. There
- * are no threads, which would get another priority. */
-#define PERIOD   "Period 1000\nPriority \"o:0\"\n"
-#define WORKLOAD "CPUs \"1\"\nThreshold 0.00002\n" PERIOD
-#define RECORDED "6.12-singles"
-#define SETTINGS 8
-
-static const char *const settings[SETTINGS] = {
-    "osnoise/cpus",    "osnoise/period_us",       "osnoise/runtime_us",
-    "osnoise/options", "osnoise/stop_tracing_us", "osnoise/stop_tracing_total_us",
-    "tracing_thresh",  "current_tracer",
-};
-static char original[SETTINGS][256];
-
-/* --- Before and after ----------------------------------------------------- */
-
-static void set_up(void)
-{
-    harness_set_up();
-    fake_tracefs_begin(tree, 2);
-    fake_tracefs_set("osnoise/cpus", "0-1\n");
-    fake_tracefs_set("tracing_thresh", "77\n");
-    for (size_t i = 0; i < SETTINGS; i++)
-        snprintf(original[i], sizeof(original[i]), "%s", fake_tracefs_get(settings[i]));
-    fake_set_base_dir(tree_path(tree));
-    fake_set_interval(NS_TO_CDTIME_T(20000000)); /* so often is read */
-}
-
-static void tear_down(void)
-{
-    harness_tear_down();
-    fake_tracefs_end();
-}
-
-static bool tree_has(const char *file)
-{
-    char path[PATH_MAX];
-
-    snprintf(path, sizeof(path), "%s/%s", tree_path(tree), file);
-    return access(path, F_OK) == 0;
-}
-
-/* All settings but one are as they were; NULL: all. */
-static void assert_restored(const char *except)
-{
-    char path[PATH_MAX];
-
-    for (size_t i = 0; i < SETTINGS; i++)
-        if (except == NULL || strcmp(settings[i], except) != 0)
-            ck_assert_str_eq(fake_tracefs_get(settings[i]), original[i]);
-    ck_assert(!tree_has(STATE));
-    snprintf(path, sizeof(path), "%s/" FAKE_TRACEFS "/instances", tree_path(tree));
-    ck_assert_msg(rmdir(path) == 0, "an instance is left");
-    ck_assert_int_eq(mkdir(path, 0755), 0);
-}
-
-/* --- Waiting -------------------------------------------------------------- */
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-static void await_log(size_t count, const char *containing)
-{
-    const uint64_t end_ms = now_ms() + PATIENCE_MS;
-
-    while (fake_logs(0, containing) < count && now_ms() < end_ms)
-        usleep(2000);
-    ck_assert_msg(fake_logs(0, containing) == count, "%zu times \"%s\" in: %s",
-                  fake_logs(0, containing), containing, fake_log(0) != NULL ? fake_log(0) : "");
-}
-
-/* Logged of the recorded page, behind its values. */
-#define LOST " were overwritten before they were read: "
-
-static void await_value(const char *identifier)
-{
-    const uint64_t end_ms = now_ms() + PATIENCE_MS;
-
-    do {
-        ck_assert_msg(now_ms() < end_ms, "%s doesn't come: %s", identifier,
-                      fake_log(0) != NULL ? fake_log(0) : "");
-        usleep(2000);
-        harness_read();
-    } while (fake_find(identifier) == NULL);
-}
-
-/* It comes behind the values of its reading. */
-static void await_notification(void)
-{
-    const uint64_t end_ms = now_ms() + PATIENCE_MS;
-
-    while (fake_notifications() == 0 && now_ms() < end_ms)
-        usleep(2000);
-    ck_assert_uint_eq(fake_notifications(), 1);
-}
-
-/* A path within the instance of a process. */
-static const char *in_instance_of(pid_t pid, const char *file)
-{
-    static char path[256];
-
-    snprintf(path, sizeof(path), "instances/headroom_osnoise_%d%s%s", (int)pid,
-             file[0] != '\0' ? "/" : "", file);
-    return path;
-}
-
-/* The tracer runs; it's the last thing to be set. */
-static void await_run(pid_t pid)
-{
-    const uint64_t end_ms = now_ms() + PATIENCE_MS;
-
-    while (strcmp(fake_tracefs_get(in_instance_of(pid, "current_tracer")), "osnoise\n") != 0) {
-        ck_assert_msg(now_ms() < end_ms, "the tracer doesn't run: %s",
-                      fake_log(0) != NULL ? fake_log(0) : "");
-        usleep(2000);
-    }
-}
-
-/* Its samples are recorded; it has no tracer. */
-static void await_attached(void)
-{
-    const uint64_t end_ms = now_ms() + PATIENCE_MS;
-
-    while (
-        strcmp(fake_tracefs_get(in_instance_of(getpid(), "events/osnoise/osnoise_sample/enable")),
-               "1\n") != 0) {
-        ck_assert_msg(now_ms() < end_ms, "it isn't attached");
-        usleep(2000);
-    }
-}
-
-/* --- Fixtures ------------------------------------------------------------- */
-
-static size_t read_fixture(const char *file, char *buffer, size_t size)
-{
-    const char *folder = getenv("srcdir");
-    char path[512];
-
-    snprintf(path, sizeof(path), "%s/tests/fixtures/osnoise/" RECORDED "/%s",
-             folder != NULL ? folder : ".", file);
-    FILE *stream = fopen(path, "r");
-    ck_assert_msg(stream != NULL, "%s", path);
-    size_t length = fread(buffer, 1, size - 1, stream);
-    fclose(stream);
-    buffer[length] = '\0';
-    return length;
-}
-
-static void add_recorded_page(void)
-{
-    char page[8192], name[64];
-    size_t size = read_fixture("page", page, sizeof(page));
-
-    snprintf(name, sizeof(name), "headroom_osnoise_%d", (int)getpid());
-    fake_tracefs_add_pages(name, 1, page, size);
-}
-
-static void set_recorded_tables(void)
-{
-    static const char *const events[] = {"irq_noise", "softirq_noise", "nmi_noise", "thread_noise",
-                                         "sample_threshold"};
-    char file[128], text[4096];
-
-    for (size_t i = 0; i < COUNT(events); i++) {
-        snprintf(file, sizeof(file), "%s.hist", events[i]);
-        read_fixture(file, text, sizeof(text));
-        snprintf(file, sizeof(file), "events/osnoise/%s/hist", events[i]);
-        fake_tracefs_set(in_instance_of(getpid(), file), "%s", text);
-    }
-}
 
 /* --- Values --------------------------------------------------------------- */
 
@@ -539,23 +356,12 @@ START_TEST(reads_along_with_another)
 }
 END_TEST
 
-/* A test changes its working directory. */
-static void find_fixtures(void)
-{
-    char path[PATH_MAX];
-    const char *folder = getenv("srcdir");
-
-    if (realpath(folder != NULL ? folder : ".", path) != NULL)
-        setenv("srcdir", path, 1);
-}
-
 int main(void)
 {
     TCase *tests = tcase_create("life");
 
-    find_fixtures();
     tcase_set_timeout(tests, 90);
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    add_life_fixture(tests);
     tcase_add_test(tests, publishes_what_the_kernel_recorded);
     tcase_add_test(tests, publishes_nothing_of_a_cpu_that_is_offline);
     tcase_add_test(tests, sets_and_restores);

@@ -11,12 +11,16 @@
 #include <unistd.h>
 
 #include "headroom/clock.h"
+#include "headroom/state_file.h"
 #include "osnoise/worker.h"
 #include "plugin/osnoise/fake_osnoise.h"
 #include "support/suite.h"
+#include "support/tree.h"
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
+static struct tree *tree;
+static char state_path[PATH_MAX];
 static struct hr_osnoise_options osnoise;
 static struct osnoise_values *values;
 static struct osnoise_worker *worker;
@@ -27,7 +31,10 @@ static void set_up(void)
 
     fake_start_parts();
     fake_osnoise_reset();
-    osnoise = (struct hr_osnoise_options){.mode = HR_OSNOISE_WORKLOAD};
+    tree = tree_new();
+    snprintf(state_path, sizeof(state_path), "%s/state", tree_path(tree));
+    osnoise = (struct hr_osnoise_options){.mode = HR_OSNOISE_WORKLOAD, .state_path = state_path};
+    hr_cpu_set_add(&osnoise.cpus, 3);
     values = osnoise_values_new(&options);
     ck_assert_ptr_nonnull(values);
 }
@@ -46,6 +53,7 @@ static void tear_down(void)
     ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_CLOSE),
                       fake_osnoise_count(FAKE_OSNOISE_OPEN));
     fake_stop();
+    tree_free(tree);
 }
 
 static void start_reading(uint64_t read_ms, uint64_t retry_ms, uint64_t max_retry_ms)
@@ -61,6 +69,16 @@ static void start_reading(uint64_t read_ms, uint64_t retry_ms, uint64_t max_retr
     struct hr_reason reason;
 
     ck_assert_int_eq(osnoise_worker_start(&options, &worker, &reason), 0);
+}
+
+/* @param alarms  lines. */
+static void leave_open(const char *alarms)
+{
+    char boot_id[HR_BOOT_ID_LENGTH + 1];
+
+    ck_assert_int_eq(hr_boot_id_read(boot_id), 0);
+    tree_write(tree, "state.alarms", "headroom's open alarms of noise 1\nboot %s\n%send\n", boot_id,
+               alarms);
 }
 
 static void start(uint64_t retry_ms, uint64_t max_retry_ms)
@@ -296,6 +314,39 @@ START_TEST(notifies_of_what_ended_a_run)
 }
 END_TEST
 
+static void await_notification(const char *message)
+{
+    for (int i = 0; i < 6000 && fake_notifications() == 0; i++)
+        usleep(5000);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    ck_assert_str_eq(fake_notification(0)->message, message);
+}
+
+/* Also while nothing can be measured, or alerts aren't wanted any more. */
+START_TEST(ends_alarms_of_the_run_before)
+{
+    static const struct hr_osnoise_cpu cpus[] = {{.cpu = 3}};
+    const struct hr_osnoise_reading reading = {
+        .elapsed_ns = HR_NS_PER_MS, .cpus = cpus, .cpu_count = 1};
+
+    leave_open(_i == 0 ? "3\topen\tcpu3\n7\topen\tcpu7\n" : "7\topen\tcpu7\n");
+    if (_i == 1) {
+        const struct osnoise_worker_options options = {
+            .osnoise = &osnoise, .values = values, .read_ns = HR_NS_PER_MS};
+        struct hr_reason reason;
+        fake_osnoise_read(&reading);
+        ck_assert_int_eq(osnoise_worker_start(&options, &worker, &reason), 0);
+        await_notification("max_single: no longer watched: <Alert> is no longer configured");
+    } else {
+        fake_osnoise_return(FAKE_OSNOISE_BEGIN, -EBUSY, "timerlat is at work: end it");
+        start(3600000, 3600000);
+        await_notification("max_single: no longer watched: it is no longer measured");
+    }
+    stop();
+    ck_assert_uint_eq(fake_notifications(), 1);
+}
+END_TEST
+
 /* Reading and publishing at once, for ThreadSanitizer. */
 START_TEST(publishes_while_it_reads)
 {
@@ -342,6 +393,7 @@ int main(void)
     tcase_add_test(tests, reports_why_it_cannot_start);
     tcase_add_test(tests, notifies_without_a_lock);
     tcase_add_test(tests, notifies_of_what_ended_a_run);
+    tcase_add_loop_test(tests, ends_alarms_of_the_run_before, 0, 2);
     tcase_add_test(tests, publishes_while_it_reads);
     return run_suite("osnoise worker", tests);
 }

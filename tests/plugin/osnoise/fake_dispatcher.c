@@ -22,6 +22,12 @@ void dispatcher_close(__attribute__((unused)) struct dispatcher *dispatcher)
 {
 }
 
+/* By the thread that writes the file. */
+void dispatcher_set_saved(__attribute__((unused)) struct dispatcher *dispatcher, uint64_t record)
+{
+    fake_dispatcher.saved = record;
+}
+
 static void dispatch(notification_t *notice)
 {
     plugin_dispatch_notification(notice);
@@ -34,10 +40,15 @@ bool dispatcher_can_queue(__attribute__((unused)) struct dispatcher *dispatcher)
 }
 
 bool dispatcher_queue_beginning(__attribute__((unused)) struct dispatcher *dispatcher,
-                                __attribute__((unused)) uint64_t alarm,
-                                __attribute__((unused)) uint64_t record, notification_t *notice)
+                                uint64_t alarm, uint64_t record, notification_t *notice)
 {
-    dispatch(notice);
+    fake_dispatcher.record = record;
+    if (!fake_dispatcher.is_slow) {
+        dispatch(notice);
+        return true;
+    }
+    plugin_notification_meta_free(notice->meta);
+    fake_dispatcher.waiting_alarm = alarm;
     return true;
 }
 
@@ -60,4 +71,30 @@ bool dispatcher_withdraw_end(__attribute__((unused)) struct dispatcher *dispatch
         return false;
     fake_dispatcher.held_alarm = 0;
     return true;
+}
+
+int dispatcher_list_waiting(__attribute__((unused)) struct dispatcher *dispatcher,
+                            struct dispatcher_waiting *waiting)
+{
+    *waiting = (struct dispatcher_waiting){
+        .beginnings = &fake_dispatcher.waiting_alarm,
+        .beginning_count = fake_dispatcher.waiting_alarm != 0,
+        .ends = &fake_dispatcher.held_alarm,
+        .end_count = fake_dispatcher.held_alarm != 0,
+    };
+    return 0;
+}
+
+bool dispatcher_waiting_has_beginning(const struct dispatcher_waiting *waiting, uint64_t alarm)
+{
+    return waiting->beginning_count > 0 && waiting->beginnings[0] == alarm;
+}
+
+bool dispatcher_waiting_has_end(const struct dispatcher_waiting *waiting, uint64_t alarm)
+{
+    return waiting->end_count > 0 && waiting->ends[0] == alarm;
+}
+
+void dispatcher_waiting_free(__attribute__((unused)) struct dispatcher_waiting *waiting)
+{
 }
