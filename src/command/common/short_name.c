@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "headroom/instance.h"
-
 enum { LONGEST = 48, ID_LENGTH = 32, ID_SHOWN = 12, UUID_LENGTH = 36, UUID_SHOWN = 8 };
 
 static size_t count_hex(const char *text)
@@ -153,16 +151,20 @@ static bool write_container_of_path(const char *path, char text[SHORT_NAME_SIZE]
     return write_container(name, last, text);
 }
 
-/* Else it says something else, as the name of a container, or what Instance makes. */
+/* A name that is made of a path, shortened or not, ends as that does; one that doesn't says
+ * something else, as the name of a container. */
 static bool is_made_of(const char *instance, const char *path)
 {
-    char made[HR_INSTANCE_SIZE];
+    enum { COMPARED = 12 };
+    size_t length = strlen(instance), end = strlen(path);
 
-    hr_instance_make(path, path, false, made);
-    if (strcmp(made, instance) == 0)
-        return true;
-    hr_instance_make(path, path, true, made);
-    return strcmp(made, instance) == 0;
+    if (length < COMPARED || end < COMPARED)
+        return false;
+    for (size_t i = 1; i <= COMPARED; i++)
+        if (instance[length - i] != path[end - i] &&
+            (instance[length - i] != '_' || path[end - i] != '/'))
+            return false;
+    return true;
 }
 
 void short_name(const char *instance, const char *path, char text[SHORT_NAME_SIZE])
