@@ -83,7 +83,7 @@ static const struct {
 
 START_TEST(isnt_written_again_once_the_plugin_is_purged)
 {
-    fake_stop();
+    stop();
     const char *copy = start_copy();
     grow();
     ck_assert_int_eq(access(state_path(), F_OK), 0);
