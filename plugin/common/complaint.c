@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/complaint.h"
 
+#include <errno.h>
 #include <stdarg.h>
 
 #include "common/log.h"
 #include "headroom/clock.h"
+#include "utils/common/common.h"
 
 /* What wasn't seen for so long is logged again. */
 #define FORGET_AFTER_NS (3600 * HR_NS_PER_S)
@@ -47,4 +49,18 @@ void complaint_resolve(struct complaint *complaint, const char *format, ...)
     va_start(arguments, format);
     log_safely_list(LOG_INFO, format, arguments);
     va_end(arguments);
+}
+
+const char *complaint_read_remedy(int error, char *buffer, size_t size)
+{
+    switch (error) {
+    case -EACCES:
+    case -EPERM:
+        return "let collectd's user read it, or run collectd as root";
+    case -EMFILE:
+    case -ENFILE:
+        return "raise LimitNOFILE= of collectd's service (ulimit -n)";
+    default:
+        return sstrerror(-error, buffer, size);
+    }
 }

@@ -38,6 +38,11 @@ struct complaint {
 __attribute__((format(printf, 4, 5))) void complaint_log(struct complaint *complaint, int severity,
                                                          int cause, const char *format, ...);
 
+/** @return what helps where a file or directory can't be read; else the error's text, in the
+ * buffer.
+ * @param error  a negative errno. */
+const char *complaint_read_remedy(int error, char *buffer, size_t size);
+
 /** Logs, at LOG_INFO, that a problem is over, if it was logged. */
 __attribute__((format(printf, 2, 3))) void complaint_resolve(struct complaint *complaint,
                                                              const char *format, ...);

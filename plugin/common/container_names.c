@@ -41,26 +41,17 @@ int container_names_option(struct container_names *names, const char *plugin,
     return 0;
 }
 
-static const char *remedy(int status)
+static const char *remedy(int status, char *buffer, size_t size)
 {
-    switch (status) {
-    case -EACCES:
-    case -EPERM:
-        return "let collectd's user read it, or run collectd as root";
-    case -EMFILE:
-    case -ENFILE:
-        return "raise LimitNOFILE= of collectd's service (ulimit -n)";
-    case -EBADMSG:
-        return "it isn't in a format that is known: report that, with the runtime's version";
-    default:
-        return STRERROR(-status);
-    }
+    return status == -EBADMSG
+               ? "it isn't in a format that is known: report that, with the runtime's version"
+               : complaint_read_remedy(status, buffer, size);
 }
 
 static void report_status(struct container_names *names, const char *plugin, int status,
                           const char *failed)
 {
-    char path[256];
+    char path[256], reason[256];
 
     if (status == 0 || status == -ENOENT || status == -ENOMEM)
         return;
@@ -70,7 +61,7 @@ static void report_status(struct container_names *names, const char *plugin, int
     complaint_log(&names->unreadable, LOG_WARNING, status,
                   "%s: the names of some containers can't be read, so their cgroups keep the names "
                   "of their paths; containers that are made once it is mended have theirs: %s: %s.",
-                  plugin, path, remedy(status));
+                  plugin, path, remedy(status, reason, sizeof(reason)));
 }
 
 char *container_names_find(struct container_names *names, const char *plugin,

@@ -453,23 +453,9 @@ static void report_watches(struct selection *selection, const struct hr_cgroup_c
             selection->plugin, counts->unwatched, remedy);
 }
 
-static const char *unreadable_remedy(int error)
-{
-    switch (error) {
-    case -EACCES:
-    case -EPERM:
-        return "let collectd's user read it, or run collectd as root";
-    case -EMFILE:
-    case -ENFILE:
-        return "raise LimitNOFILE= of collectd's service (ulimit -n)";
-    default:
-        return STRERROR(-error);
-    }
-}
-
 static void report_unreadable(struct selection *selection, const struct hr_cgroup_counts *counts)
 {
-    char path[256];
+    char path[256], reason[256];
 
     if (!tally_should_log(&selection->unreadable, counts->unreadable))
         return;
@@ -478,7 +464,7 @@ static void report_unreadable(struct selection *selection, const struct hr_cgrou
     WARNING("%s: %zu cgroups can't be read, such as %s%s; each is retried, at least every 64 "
             "seconds: %s.",
             selection->plugin, counts->unreadable, path, is_cut ? "..." : "",
-            unreadable_remedy(counts->read_error));
+            complaint_read_remedy(counts->read_error, reason, sizeof(reason)));
 }
 
 static void report_unfollowed(struct selection *selection, size_t unfollowed)

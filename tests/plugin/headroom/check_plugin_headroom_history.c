@@ -75,8 +75,7 @@ static const char *start_copy(void)
     return copy;
 }
 
-/* As when its package is purged while collectd runs, or only removed; or somebody removes the file.
- */
+/* Its package is purged while collectd runs, or only removed; or the file is removed. */
 static const struct {
     bool removes_plugin, removes_file, is_written;
 } removals[] = {{true, true, false}, {true, false, true}, {false, true, true}};
