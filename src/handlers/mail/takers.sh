@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 # takers.sh - who uses the CPUs that a group waits for, where psi hasn't measured who had them: by what the groups use
-# within a second, how long they wait, and the CPUs that their tasks may run on. The build puts it into headroom-mail.
+# within a second, how long they wait, and the CPUs that their tasks may run on.
 # shellcheck disable=SC2034,SC2154,SC2119,SC2120 # for it, and by it
 
 # list_usage: the time, in s, what all CPUs and each of them did, in 1/100 s, and the CPU time of each cgroup, in us, one a
@@ -263,45 +263,6 @@ $found
 END
 }
 
-# is_waiting_for_cpu PATH: whether an alarm of that group by CPU time lasts, other than ours
-is_waiting_for_cpu() { [ -n "$(list_waiting "$1")" ]; }
-
-# list_waiting PATH: the records of alarms of that group by CPU time that last, other than ours, one a line
-list_waiting() {
-    list_waiting_groups | while IFS= read -r each; do
-        ! lasts "$each" || ! sed -n '4,$p' -- "$each" | grep -qxF -e "place $1" || printf '%s\n' "$each"
-    done
-}
-
-# find_named_takers: sets named to what the message says of those who took the CPU, "batch 82 ms, itself 9 ms": in the order
-# of Taker1 and so on, of which it has the first only.
-find_named_takers() {
-    named=${message##*" that its tasks waited, by: "}
-    [ "$named" != "$message" ] || named=""
-}
-
-# name_taker VALUE: of "PATH 82 ms", sets short to how the mail names the group, and amount to the rest: by what the message has
-# at its place, if that isn't of the path, such as the name of a container; else by its short path. Removes it from named.
-name_taker() {
-    amount=${1#"${1%" "*" "*}"}
-    taker=${1%"$amount"} its_name=""
-    case $named in
-        ?*"$amount"*)
-            its_name=${named%%"$amount"*}
-            named=${named#"$its_name$amount"}
-            ;;
-        *) named="" ;;
-    esac
-    case $named in
-        ", "*) named=${named#, } ;;
-        *) named="" ;;      # it may go on with tasks
-    esac
-    case $its_name:/$taker in
-        :* | *:*/"$its_name") shorten "$taker" ;;
-        *) short=$its_name ;;
-    esac
-}
-
 # takes_from_victims: whether $place takes the CPU from another group. Of several tasks, each waits while another group has
 # the CPU; so psi may have found that they wait for that most of all, though it is their victim. Else what psi found counts.
 takes_from_victims() {
@@ -328,42 +289,4 @@ find_victim() {
     done <<END
 $victims
 END
-}
-
-# describe_user: appends to more who uses the most CPU time, where tasks wait for that and the notification doesn't have
-# who took it, or only that it was none of the selected groups; but none that has to wait for it, too, and takes it from no
-# other. Of a group that takes it itself it says so.
-describe_user() {
-    case $plugin:$resource:$severity in
-        psi:cpu:WARNING | psi:cpu:FAILURE) find_user || return 0 ;;
-        *) return 0 ;;
-    esac
-    if takes_from_victims; then
-        find_victim
-        shorten "$victim"
-        more="$more${newline}it takes the CPU that $short waits for: $used $place_of, and waits for what it wants beyond its share"
-        return 0
-    fi
-    detail Taker1
-    case $value in
-        "" | "other tasks "*) ;;
-        *) return 0 ;;
-    esac
-    shorten "$user"
-    next=$short
-    if [ "$part" = little ]; then
-        next=""
-    elif [ "$user" = "$place" ]; then
-        next=itself
-    elif [ "$takes" = no ] && is_waiting_for_cpu "$user"; then
-        next=""
-    fi
-    if [ "$elsewhere" != 0.00 ]; then
-        print_number "$elsewhere"
-        more="$more${newline}the most CPU time is used by tasks in no cgroup$unseen: $number $place_of${next:+; then by $next: $used}"
-    elif [ "$next" = itself ]; then
-        more="$more${newline}of all cgroups it uses the most CPU time itself: $used $used_of"
-    elif [ -n "$next" ]; then
-        more="$more${newline}the most CPU time is used by $next: $used $used_of"
-    fi
 }

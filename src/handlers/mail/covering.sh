@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+# covering.sh - which alarms say what another one says, so that this isn't mailed, or has no end of its own.
+# shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
+
+# covers RECORD: an alarm that isn't ours lasts, and is as severe.
+covers() { lasts "$1" && [ "$severity:$its_severity" != FAILURE:WARNING ]; }
+
+# list_waiting_groups: the records of alarms of triggers and thresholds by CPU time, of any group, one a line
+list_waiting_groups() {
+    awk -v host="$host" '
+        FNR == 3 {
+            if (sub(/^(trigger|threshold) /, "") && index($0, host " ") == 1 && / cpu$/)
+                print FILENAME
+        }' "$folder"/* 2>/dev/null
+}
+
+# list_waiting PATH: the records of alarms of that group by CPU time that last, other than ours, one a line
+list_waiting() {
+    list_waiting_groups | while IFS= read -r each; do
+        ! lasts "$each" || ! sed -n '4,$p' -- "$each" | grep -qxF -e "place $1" || printf '%s\n' "$each"
+    done
+}
+
+# is_waiting_for_cpu PATH: whether an alarm of that group by CPU time lasts, other than ours
+is_waiting_for_cpu() { [ -n "$(list_waiting "$1")" ]; }
+
+# list_inner: the records of alarms of triggers and thresholds of the same resource, or of any if ours is of none, of the
+# groups below ours, one a line
+list_inner() {
+    find_place
+    PLACE=$place/ RESOURCE=$resource awk -v host="$host" '
+        FNR == 3 {
+            count = split($0, words, " ")
+            is_one = sub(/^(trigger|threshold) /, "") && index($0, host " ") == 1 &&
+                (words[count] == ENVIRON["RESOURCE"] || ENVIRON["RESOURCE"] == "room")
+        }
+        FNR > 3 && is_one && index($0, "place " ENVIRON["PLACE"]) == 1 { print FILENAME }' "$folder"/* 2>/dev/null
+}
+
+# waits_for_itself: whether a CPU is what the group waits for, most of the time while others of its tasks run, and not
+# memory; by the kernel's averages over a minute.
+waits_for_itself() {
+    find_path
+    [ -n "$path" ] && awk -F '[ =]' '
+        FNR == 1 { some[++files] = $5 }
+        FNR == 2 { full[files] = $5 }
+        END { exit !(1 in full && some[1] > 2 * full[1] && some[1] >= 40 && some[2] < 10) }' \
+        "$mount/$path/cpu.pressure" "$mount/$path/memory.pressure" 2>/dev/null
+}
+
+# list_covering: the records that may cover the alarm, one a line: those of its group and resource, of triggers and
+# thresholds. What <Alert> of headroom announces covers what the values of its plugin do; where
+# nothing is left of these, so do triggers and thresholds of any resource that they are of, and each the other. Those
+# of a group cover those of thresholds of the groups above it, and that there is no room left in these; and those of any
+# group by CPU time the machine's, and that of a group that has no room as it is what takes that; and those of the group
+# from which another one takes the CPU the alarms of that one by CPU time.
+list_covering() {
+    case $kind:$resource:$victims in
+        trigger:cpu:?* | threshold:cpu:?*) printf '%s\n' "$victims" | while IFS= read -r victim; do list_waiting "$victim"; done ;;
+    esac
+    case $kind:$instance:$resource in
+        threshold:system:cpu | none:system:cpu | none:system:room) list_waiting_groups ;;
+        none:*:cpu | none:*:room)
+            list_inner
+            ! waits_for_itself || list_waiting_groups
+            ;;
+        none:* | threshold:*) list_inner ;;
+    esac
+    case $kind:$resource in
+        forecast:*) return 0 ;;
+        value:* | none:*)
+            causes="$resource room"
+            [ "$resource" != room ] || causes="cpu memory io room"
+            set --
+            for each in $causes; do
+                set -- "$@" -e "forecast $host $instance $each"
+                [ "$kind" = value ] || set -- "$@" -e "trigger $host $instance $each" -e "alert $host $instance $each" \
+                    -e "threshold $host $instance $each" -e "none $host $instance $each"
+            done
+            ;;
+        *) set -- -e "trigger $about" -e "alert $about" -e "threshold $about" ;;
+    esac
+    grep -lxF "$@" -- "$folder"/* 2>/dev/null
+}
+
+# is_covered: whether an alarm that says as much was mailed already.
+is_covered() {
+    [ -n "$about" ] && [ "$severity" != OKAY ] && [ "$known" = OKAY ] || return 1
+    while IFS= read -r other && [ -n "$other" ]; do
+        ! covers "$other" || return 0
+    done <<END
+$(list_covering)
+END
+    return 1
+}
+
+# list_lasting: the records of other alarms of the same group and resource that last, one a line, mailed or covered; a
+# covered one of a threshold in this run of collectd, as of one before it isn't known.
+list_lasting() {
+    grep -lxF -e "trigger $about" -e "alert $about" -e "threshold $about" -- "$folder"/* 2>/dev/null |
+        while IFS= read -r each; do
+            ! lasts "$each" || printf '%s\n' "$each"
+        done
+    grep -lxF "covered $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
+        { read -r _ _ by && read -r _ && read -r _ && read -r _ what_kind; } <"$each" || continue
+        [ "$by" = "$daemon" ] || [ "$what_kind" = trigger ] || continue
+        ! take_place "$each" || printf '%s\n' "$each"
+    done
+}
+
+# end_others: alarms of a group that can't be watched any more, of which one end is mailed.
+end_others() {
+    grep -lxF -e "trigger $about" -e "threshold $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
+        lasts "$each" || continue
+        { read -r _ && read -r its_beginning && read -r its_kind _; } <"$each"
+        {
+            printf '%s\n' "OKAY $its_time $its_daemon" "$its_beginning" "covered $about" "$its_severity $its_kind"
+            sed 1,3d -- "$each"
+        } >"$each.new" && mv -f "$each.new" "$each"
+    done
+}
+
+# goes_on: whether what ends is a part only of what was mailed, as another alarm of the same group and resource lasts,
+# which ends it then. Where a group can't be watched any more, no values come either; a trigger that is no longer
+# configured says nothing of its group.
+goes_on() {
+    [ "$severity" = OKAY ] && [ -n "$about" ] && [ "$known" != OKAY ] || return 1
+    case $plugin:$kind:$unwatched in
+        psi:trigger: | psi:threshold:* | psi:*" is no longer configured") ;;
+        headroom:forecast: | headroom:alert:)
+            find_known_kind
+            [ "$known_kind" = "alert $about" ] || return 1
+            ;;
+        *) return 1 ;;
+    esac
+    [ -n "$(list_lasting)" ]
+}

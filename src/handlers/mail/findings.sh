@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+# findings.sh - in words: what was found of an alarm: its cause, who took the CPU, and who waits.
+# shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
+
+# find_named_takers: sets named to what the message says of those who took the CPU, "batch 82 ms, itself 9 ms": in the order
+# of Taker1 and so on, of which it has the first only.
+find_named_takers() {
+    named=${message##*" that its tasks waited, by: "}
+    [ "$named" != "$message" ] || named=""
+}
+
+# name_taker VALUE: of "PATH 82 ms", sets short to how the mail names the group, and amount to the rest: by what the message has
+# at its place, if that isn't of the path, such as the name of a container; else by its short path. Removes it from named.
+name_taker() {
+    amount=${1#"${1%" "*" "*}"}
+    taker=${1%"$amount"} its_name=""
+    case $named in
+        ?*"$amount"*)
+            its_name=${named%%"$amount"*}
+            named=${named#"$its_name$amount"}
+            ;;
+        *) named="" ;;
+    esac
+    case $named in
+        ", "*) named=${named#, } ;;
+        *) named="" ;;      # it may go on with tasks
+    esac
+    case $its_name:/$taker in
+        :* | *:*/"$its_name") shorten "$taker" ;;
+        *) short=$its_name ;;
+    esac
+}
+
+# shorten_takers: sets values, of "PATH 82 ms" each, to these with the names of takers.
+shorten_takers() {
+    values="" each=1
+    find_named_takers
+    while detail "Taker$each" && [ -n "$value" ]; do
+        name_taker "$value"
+        values=$values${values:+, }$short$amount
+        each=$((each + 1))
+    done
+}
+
+# find_main_taker: sets own to ", mostly for ...", where psi found who had the CPU for most of the time, and no other
+# cause first: the takers are those of a moment later.
+find_main_taker() {
+    own=""
+    detail Cause
+    cause=$value
+    detail TakersWait
+    waited=$value
+    detail Taker1
+    case $value:$cause in
+        "itself "*: | "itself "*:itself*) own=", mostly for its own tasks" ;;
+        "itself "* | "other tasks "* | "its limit "* | "limits "* | "waking up "* | "unattributed "*) ;;
+        ?*: | ?*:neighbours*)
+            ! takes_from_victims || return 0
+            find_named_takers
+            name_taker "$value"
+            awk -v amount="${amount% ms}" -v waited="$waited" 'BEGIN { exit !(amount >= 500 * waited && waited > 0) }' || return 0
+            own=", mostly for $short"
+            ;;
+    esac
+}
+
+# add_finding TITLE TEXT: appends it to more, unless the message, if that is mailed, has it.
+add_finding() {
+    case $summary in
+        *"$2"*) ;;
+        *) more="$more$newline$1: $2" ;;
+    esac
+}
+
+# describe_findings: appends to more what a message, of at most 255 bytes, may have a part of only: why, by whom, and who
+# waits.
+describe_findings() {
+    detail Cause
+    add_finding cause "$value"
+    details Part
+    add_finding "interrupted by" "$values"
+    title="taken by"
+    detail TakersWindow
+    [ -z "$value" ] || print_seconds "$value"
+    [ -z "$value" ] || title="taken in the next $quantity by"
+    detail TakersWait
+    [ -z "$value" ] || print_seconds "$value"
+    [ -z "$value" ] || title="${title% by}, of $quantity that its tasks waited, by"
+    shorten_takers
+    add_finding "$title" "$values"
+    details Task
+    case $values:$message in
+        :*"; waiting: unknown, as "*) values="unknown, as ${message##*"; waiting: unknown, as "}" ;;
+    esac
+    detail TasksUnknown
+    add_finding "which tasks wait isn't known" "$value"
+    detail TasksSampled
+    add_finding "waiting${value:+, of $value tasks sampled}" "$values"
+}
+
+# describe_user: appends to more who uses the most CPU time, where tasks wait for that and the notification doesn't have
+# who took it, or only that it was none of the selected groups; but none that has to wait for it, too, and takes it from no
+# other. Of a group that takes it itself it says so.
+describe_user() {
+    case $plugin:$resource:$severity in
+        psi:cpu:WARNING | psi:cpu:FAILURE) find_user || return 0 ;;
+        *) return 0 ;;
+    esac
+    if takes_from_victims; then
+        find_victim
+        shorten "$victim"
+        more="$more${newline}it takes the CPU that $short waits for: $used $place_of, and waits for what it wants beyond its share"
+        return 0
+    fi
+    detail Taker1
+    case $value in
+        "" | "other tasks "*) ;;
+        *) return 0 ;;
+    esac
+    shorten "$user"
+    next=$short
+    if [ "$part" = little ]; then
+        next=""
+    elif [ "$user" = "$place" ]; then
+        next=itself
+    elif [ "$takes" = no ] && is_waiting_for_cpu "$user"; then
+        next=""
+    fi
+    if [ "$elsewhere" != 0.00 ]; then
+        print_number "$elsewhere"
+        more="$more${newline}the most CPU time is used by tasks in no cgroup$unseen: $number $place_of${next:+; then by $next: $used}"
+    elif [ "$next" = itself ]; then
+        more="$more${newline}of all cgroups it uses the most CPU time itself: $used $used_of"
+    elif [ -n "$next" ]; then
+        more="$more${newline}the most CPU time is used by $next: $used $used_of"
+    fi
+}

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+# record.sh - the record of what was mailed, and of what wasn't as another alarm covers it.
+#
+# Behind the first line of the record stand when the alarm began and what it is about; then, each behind a word, its
+# series, its place, the side of its limit, its least severity, when a FAILURE was mailed, its burst, and an end that
+# isn't mailed by itself.
+# Of an alarm that isn't mailed, as another one covers it, OKAY is on record; then when it began, that it is covered, and
+# its severity and kind. One of headroom's, of which nothing is mailed when the other ends, is "silent", or "waiting" for
+# alarms that say more.
+# shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
+
+# find_known NAME: sets value to what the record of the alarm has of it, "" if nothing.
+find_known() {
+    value=""
+    [ -n "$record" ] && [ -e "$record" ] || return 0
+    {
+        read -r _ && read -r _ && read -r _
+        while IFS= read -r known_line; do
+            case $known_line in
+                "$1 "*) value=${known_line#"$1 "} ;;
+            esac
+        done
+    } <"$record"
+}
+
+# find_known_kind: sets known_begun and known_kind to when the alarm began, and what it is about, "" if there is none.
+find_known_kind() {
+    known_begun="" known_kind=""
+    [ -z "$record" ] || [ ! -e "$record" ] ||
+        { read -r _ && IFS= read -r known_begun && IFS= read -r known_kind; } <"$record"
+    return 0
+}
+
+# was_covered: whether an alarm of the series was, and hasn't ended.
+was_covered() {
+    [ -n "$about" ] || return 1
+    find_known_kind
+    case $known_kind in
+        "covered $about" | "silent $about" | "waiting $about") return 0 ;;
+    esac
+    return 1
+}
+
+# lasts RECORD: an alarm that isn't ours does. What began a day ago may have ended unnoticed. So may what another run of
+# collectd has notified, but for a trigger and <Alert> of headroom, whose end is always notified; and for a threshold, if
+# $trusting: it comes again in a moment.
+lasts() {
+    read -r its_severity its_time its_daemon <"$1" && [ "$its_severity" != OKAY ] && [ "$1" != "$record" ] &&
+        [ $((${time%.*} - ${its_time%.*})) -lt 86400 ] || return 1
+    [ "$its_daemon" = "$daemon" ] || grep -q -e "^trigger " -e "^alert " -e "^forecast " -- "$1" || { $trusting && grep -q -e "^threshold " -e "^none " -- "$1"; }
+}
+
+# was_as_bad: whether the alarm was a FAILURE that was mailed within an hour; if the clock wasn't set back by more.
+was_as_bad() {
+    find_known failed
+    failed=$value
+    [ -n "$failed" ] || return 1
+    apart=$((${time%.*} - ${failed%.*}))
+    [ ${apart#-} -lt 3600 ]
+}
+
+# find_failed: sets failed to when the alarm's last FAILURE was mailed; "" if none was.
+find_failed() {
+    was_as_bad || [ "$severity" != FAILURE ] || failed=$time
+    case $severity:$known in
+        FAILURE:OKAY) failed=$time ;;
+        OKAY:* | *:OKAY) failed="" ;;
+    esac
+}
+
+# find_least: sets least to the alarm's least severity so far, also of the time in which another one covered it.
+find_least() {
+    find_known least
+    least=$value
+    case $severity:$known in
+        WARNING:*) least=WARNING ;;
+        FAILURE:OKAY) was_covered && [ -n "$least" ] || least=FAILURE ;;
+    esac
+}
+
+# remember_alarm: when it began, what it is about, where, on which side of its range the value is, its least severity, when
+# a FAILURE was mailed, and its burst, too.
+remember_alarm() {
+    [ -n "$record" ] || return 0
+    find_failed
+    find_least
+    find_known place
+    place=${place:-$value}
+    find_limit
+    remember "$severity" "$begun" "$kind $about" "series $series" "${place:+place $place}" "${side:+side $side}" "${least:+least $least}" "${failed:+failed $failed}" \
+        "${burst:+burst $burst}" "${single:+single $single}" "${end:+end $end}"
+}
+
+# remember_covered [waiting]: and its severity, and the least, as it takes the place of that which covers it, if that ends
+# before it does. Room doesn't: the sums that it is of go on for some minutes. Of one that waits for alarms that say more
+# the record has its severity behind "waiting".
+remember_covered() {
+    find_beginning
+    if [ "$plugin" = headroom ]; then
+        remember OKAY "$begun" "${1:-silent} $about" "${1:+$1 $severity}"
+    else
+        find_least
+        remember OKAY "$begun" "covered $about" "$severity $kind" "series $series" "${least:+least $least}" "${1:+$1 $severity}"
+    fi
+}
+
+# remember_unmailed: what of a notification that isn't due changes the record: the severity, and the run of collectd that
+# knows of the alarm. osnoise's time of silence goes by the record's.
+remember_unmailed() {
+    case $severity:$known in
+        OKAY:OKAY) was_covered || return 0 ;;
+        WARNING:WARNING | FAILURE:FAILURE) [ "$plugin" != osnoise ] || is_by_threshold || return 0 ;;
+    esac
+    find_beginning
+    find_known burst
+    burst=$value
+    find_known single
+    single=$value
+    remember_alarm
+}
+
+# take_place RECORD: an alarm that was covered does, of the one that was mailed, or is to be listed, and is over.
+take_place() {
+    { read -r _ its_time its_daemon && read -r its_beginning && read -r _ && read -r its_severity its_kind; } <"$1" || return 1
+    {
+        printf '%s\n' "$its_severity $its_time $its_daemon" "$its_beginning" "${its_kind:-threshold} $about"
+        sed -n '4,$ { /^series /p; /^least /p; }' -- "$1"
+        sed -n '4,$ { /^place /p; /^burst /p; /^single /p; }' -- "$record"
+    } >"$1.new" && mv -f "$1.new" "$1" && take_turn || return 1
+    for each in later outer; do
+        [ ! -e "${later%later}$each" ] || mv -f "${later%later}$each" "$turns.${1##*/}.$each"
+    done
+    end_turn
+}

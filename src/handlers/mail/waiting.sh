@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+# waiting.sh - alarms that wait until others have come that may say more.
+# shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
+
+# begins_to_wait: whether an alarm of a group that waits for a CPU begins.
+begins_to_wait() {
+    case $kind:$resource:$severity:$known:$instance in
+        *:OKAY:OKAY:* | *:system) return 1 ;;
+        threshold:cpu:*:OKAY:* | trigger:cpu:*:OKAY:*) return 0 ;;
+    esac
+    return 1
+}
+
+# takes_most: whether a group begins to wait for a CPU that uses more CPU time than all others together: whoever takes the
+# CPU from others waits for it when they have it. The kernel's averages alone don't tell who does: a victim with two
+# threads on two CPUs that has each for half of the time waits for 75 % and as a whole for 25 %, as a batch job does.
+takes_most() { [ "$kind:$severity" = threshold:WARNING ] && begins_to_wait && find_place && find_user && [ "$mostly" = yes ]; }
+
+# has_victim: whether a group begins to wait for a CPU that it takes from another one. When a trigger notifies, the
+# kernel's averages, of which it has new ones every two seconds, may be of before the stall. Whoever else handles the same
+# subject waits meanwhile.
+looked_again=""
+has_victim() {
+    begins_to_wait && find_place && find_user || return 1
+    if may_have_victims; then
+        looked_again=yes
+        sleep 3
+        find_user again
+    fi
+    takes_from_victims
+}
+
+# may_have_victims: whether a later look may find victims of a trigger's group: if it uses the most CPU time itself, and psi
+# hasn't found that others had the CPU.
+may_have_victims() {
+    [ "$kind:$user:$victims$looked_again:$elsewhere" = "trigger:$place::0.00" ] || return 1
+    detail Taker1
+    case $value in
+        "" | "itself "*) return 0 ;;
+    esac
+    return 1
+}
+
+# find_patience: sets patience to how long it takes, in s, until two more values of each series have come, and three for one
+# that doesn't say by what there is no room.
+find_patience() {
+    intervals=2
+    [ "$resource" != room ] || intervals=3
+    patience=$(awk -v each="${COLLECTD_INTERVAL:-10}" -v intervals=$intervals 'BEGIN { print intervals * each }')
+}
+
+# pause COMMAND...: until that ends, or SIGTERM. Sets paused to the command's status.
+pause() {
+    "$@" 6>&- >/dev/null 2>&1 & # whatever collectd leaves as the standard output
+    wait $!
+    paused=$?
+    kill $! 2>/dev/null
+}
+
+# await_values: until these have come, or SIGTERM; lets others of the subject go on meanwhile.
+await_values() {
+    find_patience
+    exec 9>&-
+    pause sleep "$patience"
+    exec 9>"$lock"
+    flock 9
+}
+
+# is_awaited: whether a process waits already with this alarm, as severe, for those that say more. An alarm may be notified
+# again each interval: if each of these waited instead of the one before, none would be mailed. One that has waited for twice
+# as long as it should was killed.
+is_awaited() {
+    [ "$severity" != OKAY ] && [ "$known:$known_by" = "OKAY:$daemon" ] && was_covered || return 1
+    find_known waiting
+    case $value:$severity in
+        FAILURE:* | WARNING:WARNING) ;;
+        *) return 1 ;;
+    esac
+    find_patience
+    is_number_at_most "$((${time%.*} - ${known_time%.*}))" "$(awk -v each="$patience" 'BEGIN { print 2 * each }')"
+}
+
+# says_less: whether an alarm begins of which others may say more: of a value of room, or of the machine's CPUs; or of a
+# group that takes a CPU, of which the one that it takes that from.
+says_less() {
+    case $known:$kind:$instance:$resource in
+        OKAY:value:*:?* | OKAY:none:*:?* | OKAY:threshold:system:cpu) return 0 ;;
+    esac
+    has_victim
+}
+
+# is_left_alone: waits for alarms that say more, in whatever order they come. Fails if there is one, or if ours has ended
+# meanwhile.
+is_left_alone() {
+    remember_covered waiting
+    await_values
+    trusting=false
+    read -r its_severity its_time its_daemon <"$record" && [ "$its_time:$its_daemon" = "$time:$daemon" ] && was_covered ||
+        return 1
+    is_covered || return 0
+    remember_covered
+    return 1
+}

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+# words.sh - in words: what is so, where and how long, as a subject and the first line of a mail have it.
+# shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
+
+# describe_wait: sets who waits for what, by resource and level. While something in the machine waits, much of it may be
+# idle.
+describe_wait() {
+    who=$shown what=$resource
+    case $level:$instance:$severity in
+        full:*) who="all of $shown" ;;
+        some:system:WARNING | some:system:FAILURE) who="something in $shown" ;;
+    esac
+    case $resource in
+        cpu) what="a CPU" ;;
+        io) what=disks ;;
+        irq) what=interrupts who=$shown ;;
+    esac
+}
+
+# describe_room: sets by: " by memory", "" if the value doesn't say by what there is room.
+describe_room() {
+    case $resource in
+        cpu) by=" by CPU" ;;
+        io) by=" by I/O" ;;
+        room) by="" ;;
+        *) by=" by $resource" ;;
+    esac
+}
+
+# describe_series: sets before, unit, factor and after: what stands around a value.
+describe_series() {
+    before="" unit="" factor=1 after=""
+    case $plugin:$type:$type_instance in
+        psi:percent:*-some | psi:percent:*-full)
+            describe_wait
+            before="$who waits for $what" unit="% of the time"
+            ;;
+        cgroup_perf:ipc:) before="$shown runs" unit="instructions per cycle" ;;
+        wss:memory:referenced*) before="$shown touches" unit=bytes after=" of memory" ;;
+        wss:memory:*) before="$shown holds" unit=bytes after=" of memory" ;;
+        osnoise:percent:available) before="programs get" unit=% after=" of $shown" ;;
+        osnoise:duration:max_single) before="a single noise takes $shown for" unit=seconds ;;
+        osnoise:derive:*_us) before="${type_instance%_us} takes" unit=% factor=0.0001 after=" of $shown" ;;
+        headroom:percent:room*)
+            describe_room
+            before="$shown has" unit=% after=" of room left$by"
+            ;;
+        headroom:duration:to_trouble)
+            before="$shown runs out of memory in" unit=min factor=0.016666667
+            [ "$severity" != OKAY ] || before="$shown has memory for"
+            ;;
+        *) before="$series is" ;;
+    esac
+}
+
+# describe_alarm: sets summary, share and more, of a value that is out of range. Where there is no room its number says
+# nothing to people.
+describe_alarm() {
+    if has_none; then
+        describe_room
+        summary="$shown has no room left${by:- by CPU, memory or I/O}${duration:+, for $duration}"
+        return 0
+    fi
+    [ "$resource:$type" != room:duration ] || duration=""       # trouble is still to come
+    summary="$before $quantity$after${duration:+, for $duration}"
+    share="$number %"
+    find_limit || return 0
+    print_quantity "$value"
+    more="; the limit is ${quantity% of the time}"
+}
+
+# describe_end: sets summary, of a value that is within its range again.
+describe_end() {
+    summary="$before $quantity$after now"
+    case $plugin:$resource:$type in
+        psi:[!:]*:*)
+            less="waits less for"
+            ! is_number_at_most "$value" 1 || less="no longer waits for"
+            summary="$who $less $what: $quantity now"
+            ;;
+        headroom:room:duration)
+            if ! is_number_at_most "$value" 86399; then         # there is no trend
+                summary="$shown is out of trouble${duration:+, after $duration}"
+                return 0
+            fi
+            ;;
+    esac
+    [ -n "$duration" ] || return 0
+    summary="$summary, after $duration"
+    find_limit || return 0
+    beyond=over
+    [ "$side" = Max ] || beyond=under
+    print_quantity "$value"
+    summary="$summary $beyond the limit of ${quantity% of the time}"
+}
+
+# describe_threshold: sets summary and more, of a value; fails if it doesn't come any more.
+describe_threshold() {
+    detail CurrentValue
+    [ -n "$value" ] || return 1
+    describe_series
+    print_quantity "$value"
+    if [ "$severity" = OKAY ]; then
+        describe_end
+    else
+        describe_alarm
+    fi
+}
+
+# find_absence: sets why, of a group that has no values any more: what has become of its cgroup, as far as that is known
+# on this host.
+find_absence() {
+    why=", it may be gone"
+    [ "${COLLECTD_HOSTNAME:-$host}" = "$host" ] && find_mount || return 0
+    if [ ! -d "$mount/$place" ]; then
+        [ "$place" = "$instance" ] || why=", as its cgroup is gone"
+    elif grep -qsx "populated 0" "$mount/$place/cgroup.events"; then
+        why=", as no process is left in it"
+    else
+        why=", though its cgroup is there" more="${newline}headroom doctor --cgroups lists what is measured"
+    fi
+}
+
+# describe_unwatched: sets summary, of an end without which it is known whether there is still a stall; fails if it is
+# none.
+describe_unwatched() {
+    detail NoLongerWatched
+    [ -n "$value" ] || return 1
+    why=""
+    case $plugin:$instance:$value in
+        *:system:* | osnoise:*) ;;
+        *:"no value has come "*) find_absence ;;
+    esac
+    summary="$shown is no longer watched: $value$why"
+}
+
+# describe_trigger_limit: sets more; and limit, the least share of the time, and within, if these are known.
+describe_trigger_limit() {
+    limit="" within=""
+    detail Window
+    window=$value
+    detail Stall
+    [ -n "$value" ] && [ -n "$window" ] || return 0
+    print_share "$value" "$window"
+    print_seconds "$window"
+    limit=$share within=$quantity
+    more="; the limit is $limit within any $within"
+}
+
+# describe_trigger: sets summary and share, of a trigger of psi. What was measured may have begun long before what the
+# trigger is about, and be a lower share: then it is that of the limit, at least.
+describe_trigger() {
+    describe_wait
+    if [ "$severity" = OKAY ]; then
+        describe_trigger_limit
+        summary="$who no longer waits for $what" more=""
+        [ -z "$limit" ] || summary="$who waits for $what less than $limit of the time now"
+        summary="$summary${duration:+, after $duration}"
+        return 0
+    fi
+    find_main_taker
+    summary="$who waits for $what$own"
+    describe_trigger_limit
+    detail MeasuredStall
+    stall=$value share=""
+    detail MeasuredWindow
+    if [ -n "$stall" ] && [ -n "$value" ]; then
+        print_share "$stall" "$value"
+        if [ -n "$limit" ] && ! is_number_at_most "${limit% %}" "${share% %}"; then
+            share="at least $limit" more=""
+            summary="$summary${own:+,} $share of the time within $within"
+        else
+            print_seconds "$value"
+            summary="$summary${own:+,} $share of the time" duration=${duration:-$quantity}
+        fi
+    fi
+    summary="$summary${duration:+, for $duration}"
+}
+
+# describe: sets summary: what is so, where and how long; more: what else the first lines of the text have; look: the
+# command that shows it; and message to what is left to say.
+describe() {
+    more="" look="" share=""
+    find_place
+    case $plugin:$resource:$severity in
+        psi:cpu:WARNING | psi:cpu:FAILURE) find_user ;;
+    esac
+    find_beginning
+    if is_by_threshold && describe_threshold || describe_unwatched; then
+        message=""
+    elif [ "$plugin:$kind" = psi:trigger ]; then
+        describe_trigger
+        describe_findings
+        message=""
+    else
+        summary=${message%%"$newline"*}
+        case $shown:$summary in
+            "$place:"*) ;;
+            *"$place"*) summary=${summary%%"$place"*}$shown${summary#*"$place"} ;;
+        esac
+        ! is_ours || describe_findings
+    fi
+    describe_user
+    [ "$shown" = "$place" ] || more="$more${newline}cgroup: $place"
+    [ -z "$ended" ] || describe_burst
+    [ "$severity" != OKAY ] || return 0
+    case $plugin:$resource in
+        psi:cpu) look="headroom top, sudo headroom blame" ;;
+        psi:* | cgroup_perf:*) look="headroom top" ;;
+        headroom:*) look="headroom report" ;;
+        wss:*) look="headroom top --sort wss" ;;
+    esac
+}
