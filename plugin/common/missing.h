@@ -11,7 +11,9 @@
  * by default after two intervals without a value. A value that comes later begins a new series,
  * without an alarm. The notification is an OKAY of the series, with metadata DataSource, as
  * threshold has it, and NoLongerWatched, the reason: what has become of the group, if that is
- * noted, see common/absence.h.
+ * noted, see common/absence.h; or that collectd is behind, as values that the plugin has read later
+ * haven't come to its cache. It forgets the series then, too, and threshold notifies again of what
+ * lasts.
  *
  * It is collectd's cache that has the state of each series, and it calls back before it forgets
  * one; so no late value can bring back an alarm that was ended, and groups that come and go without

@@ -18,6 +18,9 @@ struct submission {
                           series without values for longer as missing. */
 };
 
+/** When the newest values were read that the plugin has dispatched; 0: none were. */
+cdtime_t submit_newest(void);
+
 /** Dispatches a gauge; NaN is dropped. */
 void submit_gauge(const struct submission *submission, const char *type, const char *type_instance,
                   double value);

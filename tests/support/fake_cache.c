@@ -11,6 +11,7 @@
 static struct {
     const char *name;
     double number;
+    cdtime_t time;
 } cached[MAX_SERIES];
 static size_t cached_count;
 
@@ -18,7 +19,7 @@ struct uc_iter_s {
     size_t next;
 };
 
-void fake_cache_set(const char *name, double number)
+static size_t find_or_add(const char *name)
 {
     size_t i = 0;
 
@@ -27,8 +28,18 @@ void fake_cache_set(const char *name, double number)
     if (i == MAX_SERIES)
         abort();
     cached[i].name = name;
-    cached[i].number = number;
     cached_count += i == cached_count;
+    return i;
+}
+
+void fake_cache_set(const char *name, double number)
+{
+    cached[find_or_add(name)].number = number;
+}
+
+void fake_cache_set_time(const char *name, cdtime_t time)
+{
+    cached[find_or_add(name)].time = time;
 }
 
 void fake_cache_forget(void)
@@ -52,6 +63,12 @@ int uc_iterator_next(uc_iter_t *iter, char **ret_name)
     if (iter->next == cached_count)
         return -1;
     *ret_name = (char *)cached[iter->next++].name;
+    return 0;
+}
+
+int uc_iterator_get_time(uc_iter_t *iter, cdtime_t *ret_time)
+{
+    *ret_time = cached[iter->next - 1].time;
     return 0;
 }
 

@@ -12,6 +12,9 @@
 /** Sets the value of a series. @param name  with the host; kept by the caller. */
 void fake_cache_set(const char *name, double number);
 
+/** Sets when a series, which may be a new one, had its last value. */
+void fake_cache_set_time(const char *name, cdtime_t time);
+
 /** Forgets all. */
 void fake_cache_forget(void);
 

@@ -6,6 +6,8 @@
 #include <check.h>
 
 #include "common/missing.h"
+#include "common/submit.h"
+#include "support/fake_cache.h"
 #include "support/fake_collectd.h"
 #include "support/suite.h"
 #include "utils/common/common.h"
@@ -80,6 +82,46 @@ START_TEST(says_which_and_why)
 }
 END_TEST
 
+/* What the plugin has read last, which becomes no older, and what of it, or of others, has come to
+ * the cache; in seconds. */
+static const struct {
+    const char *host;
+    time_t read;
+    const char *cached; /* NULL: no other series is */
+    time_t cached_s;
+    const char *reason;
+} lateness[] = {
+    {"host.example", 1010, NULL, 0, "no value has come for 31 s"},
+    {"host.example", 1030, NULL, 0, "collectd is 30 s behind, as its values wait for its writers"},
+    {"host.example", 1030, "host.example/psi-a/percent-cpu-full", 1010,
+     "collectd is 20 s behind, as its values wait for its writers"},
+    {"host.example", 1030, "host.example/psi-a/percent-cpu-full", 1020,
+     "no value has come for 31 s"},
+    {"host.example", 1030, "host.example/psi/percent-cpu-full", 1030, "no value has come for 31 s"},
+    {"host.example", 1030, "host.example/psi2-a/percent-cpu-full", 1030,
+     "collectd is 30 s behind, as its values wait for its writers"},
+    {"host.example", 1030, "host.example2/psi-a/percent-cpu-full", 1030,
+     "collectd is 30 s behind, as its values wait for its writers"},
+    {"another", 1030, NULL, 0, "no value has come for 31 s"},
+};
+
+START_TEST(says_that_collectd_is_behind)
+{
+    const struct submission read = {
+        .plugin = "psi", .instance = "b", .time = TIME_T_TO_CDTIME_T(lateness[_i].read)};
+    value_list_t series = series_of("psi", "percent", "cpu-full");
+
+    sstrncpy(series.host, lateness[_i].host, sizeof(series.host));
+    series.interval = TIME_T_TO_CDTIME_T(10);
+    submit_gauge(&read, "percent", "cpu-full", 1);
+    if (lateness[_i].cached != NULL)
+        fake_cache_set_time(lateness[_i].cached, TIME_T_TO_CDTIME_T(lateness[_i].cached_s));
+    fake_set_time(TIME_T_TO_CDTIME_T(1031));
+    fake_miss(&series, STATE_WARNING);
+    ck_assert_str_eq(text_of(fake_notification(0), "NoLongerWatched"), lateness[_i].reason);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("ends");
@@ -87,5 +129,6 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, fake_stop);
     tcase_add_loop_test(tests, ends_alarms_of_its_plugin, 0, COUNT(cases));
     tcase_add_test(tests, says_which_and_why);
+    tcase_add_loop_test(tests, says_that_collectd_is_behind, 0, COUNT(lateness));
     return run_suite("plugin missing", tests);
 }
