@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "common/log.h"
+#include "headroom/array.h"
 #include "headroom/cgroup.h"
 
 #define PLUGIN "psi"
@@ -49,7 +50,8 @@ static void add_group(struct psi_groups *groups, struct hr_cgroup *group)
     const char *instance = selection_name(groups->selection, group);
     struct psi_group *added = NULL;
 
-    if (instance != NULL && reserve_timers(groups, count) == 0)
+    if (instance != NULL && reserve_timers(groups, count) == 0 &&
+        HR_ARRAY_RESERVE(groups->candidates, groups->candidate_capacity, groups->count + 1) == 0)
         added = calloc(1, sizeof(*added) + count * sizeof(added->alerts[0]));
     if (added == NULL) {
         if (instance != NULL)
@@ -60,6 +62,7 @@ static void add_group(struct psi_groups *groups, struct hr_cgroup *group)
     added->series.instance = instance;
     added->alert_count = psi_groups_init_alerts(groups, added->alerts, instance, group);
     groups->alert_count += count;
+    groups->count++;
     group->data = added;
 }
 
@@ -68,6 +71,7 @@ static void begin_series(const struct psi_groups *groups, const struct hr_cgroup
     struct psi_group *of_group = group->data;
 
     of_group->is_young = selection_is_young(groups->selection, group);
+    of_group->standing.is_top |= !psi_top_is_limited(&groups->series_options->top);
     if (!of_group->is_young &&
         psi_series_open_cgroup(&of_group->series, groups->series_options, group) < 0)
         ERROR(PLUGIN ": cgroup %s is left out: out of memory.", group->path);
@@ -86,6 +90,27 @@ void psi_groups_begin_series(struct psi_groups *groups)
     }
 }
 
+bool psi_group_is_read(const struct hr_cgroup *group)
+{
+    const struct psi_group *of_group = group->data;
+
+    return of_group != NULL && of_group->series.psi != NULL;
+}
+
+void psi_groups_choose_series(struct psi_groups *groups, cdtime_t time)
+{
+    struct hr_cgroup *group = NULL;
+    size_t count = 0;
+
+    while ((group = hr_cgroup_set_next(groups->set, group)) != NULL) {
+        struct psi_group *of_group = group->data;
+        if (psi_group_is_read(group))
+            groups->candidates[count++] =
+                (struct psi_top_candidate){&of_group->series.latest, &of_group->standing};
+    }
+    psi_top_choose(&groups->series_options->top, groups->candidates, count, time);
+}
+
 static void start_group(struct psi_groups *groups, struct hr_cgroup *group)
 {
     struct psi_group *started = group->data;
@@ -97,7 +122,7 @@ static void start_group(struct psi_groups *groups, struct hr_cgroup *group)
 
 static void stop_group(struct psi_groups *groups, struct psi_group *stopped)
 {
-    if (stopped->series.psi != NULL && !groups->is_closing)
+    if (stopped->series.psi != NULL && stopped->standing.is_top && !groups->is_closing)
         psi_series_sample_last(&stopped->series, groups->series_options);
     psi_series_close(&stopped->series);
     for (size_t i = 0; i < stopped->alert_count; i++)
@@ -109,6 +134,7 @@ static void remove_group(struct psi_groups *groups, struct psi_group *removed)
     for (size_t i = 0; i < removed->alert_count; i++)
         psi_alert_disarm(&removed->alerts[i], "it was removed");
     groups->alert_count -= removed->alert_count;
+    groups->count--;
     selection_unname(groups->selection, removed->series.instance);
     SLIST_INSERT_HEAD(&groups->removed, removed, removed);
 }
@@ -171,4 +197,7 @@ void psi_groups_close(struct psi_groups *groups)
     hr_cgroup_set_close(groups->set);
     groups->set = NULL;
     psi_groups_free_removed(groups);
+    free(groups->candidates);
+    groups->candidates = NULL;
+    groups->candidate_capacity = 0;
 }

@@ -22,7 +22,8 @@
 struct psi_group {
     SLIST_ENTRY(psi_group) removed;
     struct psi_series series;
-    bool is_young;           /**< has no series yet; changed with both locks held */
+    bool is_young; /**< has no series yet; changed with both locks held */
+    struct psi_top_standing standing;
     struct psi_taken *taken; /**< NULL: none is published */
     size_t alert_count;
     struct psi_alert alerts[];
@@ -39,6 +40,8 @@ struct psi_groups {
     cdtime_t taken_time;                   /**< when psi_taken_sample() submitted last; 0: never */
     bool is_closing;                       /**< nothing is submitted any more */
     size_t alert_count;                    /**< of all groups */
+    struct psi_top_candidate *candidates;  /**< room for all groups */
+    size_t candidate_capacity, count;      /**< of groups */
     SLIST_HEAD(, psi_group) removed;       /**< what the thread's events may still point to */
 };
 
@@ -55,6 +58,13 @@ int psi_groups_open(struct psi_groups *groups, const struct hr_root *root,
 /** Begins the series of groups that have reached MinAge. With both locks held, at the end of a
  * read: so the first interval of which values are is one in which the group was old enough. */
 void psi_groups_begin_series(struct psi_groups *groups);
+
+/** Whether a group is read at each interval: it has processes, and isn't young. */
+bool psi_group_is_read(const struct hr_cgroup *group);
+
+/** Decides which of the groups that were just read have series: see psi/top_groups.h. With set_lock
+ * held. */
+void psi_groups_choose_series(struct psi_groups *groups, cdtime_t time);
 
 /** Closes the set, once no thread uses it. */
 void psi_groups_close(struct psi_groups *groups);

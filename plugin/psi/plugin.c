@@ -64,6 +64,8 @@ static int configure_option(const oconfig_item_t *item)
                                  &series->reports_given);
     if (strcasecmp(item->key, "ReportAverages") == 0)
         return option_boolean(PLUGIN, item, &series->averages);
+    if (strcasecmp(item->key, "TopGroups") == 0)
+        return psi_top_option(&series->top, item);
     if (strcasecmp(item->key, "Root") == 0)
         return option_root(PLUGIN, item, &config.root);
 
@@ -96,41 +98,44 @@ static void hide_missing_irq(struct hr_psi_snapshot *snapshot)
 
 static void read_system(cdtime_t time)
 {
-    struct hr_psi_snapshot snapshot;
-
-    psi_series_sample(&whole_system, &config.series, time, &snapshot);
+    psi_series_read(&whole_system);
+    psi_series_submit(&whole_system, &config.series, time);
+    struct hr_psi_snapshot snapshot = whole_system.latest;
     psi_series_sample_idle(&config.series, root, time, &machine_cpus);
     hide_missing_irq(&snapshot);
     psi_problems_add(&system_problems, NULL, &snapshot);
     psi_problems_log_system(&system_problems);
 }
 
-static void read_cgroup(const struct hr_cgroup *group, struct psi_series *series, cdtime_t time)
+static void read_cgroup(const struct hr_cgroup *group, struct psi_series *series)
 {
-    struct hr_psi_snapshot snapshot;
-
-    psi_series_sample(series, &config.series, time, &snapshot);
+    psi_series_read(series);
+    struct hr_psi_snapshot snapshot = series->latest;
     hide_missing_irq(&snapshot);
     /* What the kernel lacks as a whole was logged of the system. */
     for (int i = 0; config.system && i < HR_PSI_RESOURCE_COUNT; i++)
-        if (snapshot.status[i] != 0 && snapshot.status[i] == whole_system.previous.status[i])
+        if (snapshot.status[i] != 0 && snapshot.status[i] == whole_system.latest.status[i])
             snapshot.status[i] = -ECANCELED;
     psi_problems_add(&cgroup_problems, group->path, &snapshot);
 }
 
-static void read_cgroups(const struct psi_groups *groups, cdtime_t time)
+/* All are read before any is submitted, as it takes all to know which wait most. */
+static void read_cgroups(struct psi_groups *groups, cdtime_t time)
 {
     struct hr_cgroup *group = NULL;
 
+    while ((group = hr_cgroup_set_next(groups->set, group)) != NULL)
+        if (psi_group_is_read(group))
+            read_cgroup(group, &((struct psi_group *)group->data)->series);
+    psi_problems_log_cgroups(&cgroup_problems);
+    psi_groups_choose_series(groups, time);
     while ((group = hr_cgroup_set_next(groups->set, group)) != NULL) {
-        struct psi_group *of_group = group->data;
-        if (of_group == NULL || of_group->is_young)
-            continue; /* memory was short, which was logged; or it has no series yet */
-        if (of_group->series.psi != NULL)
-            read_cgroup(group, &of_group->series, time);
+        const struct psi_group *of_group = group->data;
+        if (!psi_group_is_read(group) || !of_group->standing.is_top)
+            continue;
+        psi_series_submit(&of_group->series, &config.series, time);
         psi_alerts_publish_group(group, time);
     }
-    psi_problems_log_cgroups(&cgroup_problems);
 }
 
 /* The time is taken after the groups are up to date: what one did last before it emptied is older
@@ -178,6 +183,13 @@ static int psi_init(void)
         return 0; /* collectd may call this again */
     if (!config.system && selection_is_empty(selection) && psi_alerts_is_empty(alerts))
         WARNING(PLUGIN ": there is nothing to sample: System is false and there is no Cgroup.");
+    const char *unsampled = psi_top_find_unsampled(&config.series.top, config.series.resources);
+    if (unsampled != NULL) {
+        ERROR(PLUGIN ": TopGroups can't choose groups by \"%s\", as the option Resource leaves it "
+                     "out: add it there, or remove it from TopGroups.",
+              unsampled);
+        return -1;
+    }
     open_files_raise_limit(PLUGIN, 0);
     int status = hr_root_open(path, &root);
     if (status == 0 && config.system)

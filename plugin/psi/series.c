@@ -41,7 +41,7 @@ void psi_series_close(struct psi_series *series)
 {
     hr_psi_close(series->psi);
     series->psi = NULL;
-    series->has_previous = false;
+    series->has_previous = series->has_latest = false;
 }
 
 /* --- Values --------------------------------------------------------------- */
@@ -92,31 +92,37 @@ static void submit_resource(const struct submission *submission,
     }
 }
 
-void psi_series_sample(struct psi_series *series, const struct psi_series_options *options,
-                       cdtime_t time, struct hr_psi_snapshot *snapshot)
+void psi_series_read(struct psi_series *series)
+{
+    series->previous = series->latest;
+    series->has_previous = series->has_latest;
+    hr_psi_read(series->psi, &series->latest);
+    series->read_ns = hr_clock_ns();
+    series->has_latest = true;
+}
+
+void psi_series_submit(const struct psi_series *series, const struct psi_series_options *options,
+                       cdtime_t time)
 {
     const struct submission submission = {
         .plugin = PLUGIN, .instance = series->instance, .time = time};
 
-    hr_psi_read(series->psi, snapshot);
     for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++) {
         const bool continued = series->has_previous && series->previous.status[i] == 0;
-        if (snapshot->status[i] == 0)
+        if (series->latest.status[i] == 0)
             submit_resource(&submission, options, i, continued ? &series->previous.sample[i] : NULL,
-                            &snapshot->sample[i]);
+                            &series->latest.sample[i]);
     }
-    series->previous = *snapshot;
-    series->sampled_ns = hr_clock_ns();
-    series->has_previous = true;
 }
 
 void psi_series_sample_last(struct psi_series *series, const struct psi_series_options *options)
 {
-    struct hr_psi_snapshot snapshot;
+    const bool is_short = hr_clock_ns() - series->read_ns < HR_NS_PER_S;
 
-    if (hr_clock_ns() - series->sampled_ns < HR_NS_PER_S)
+    psi_series_read(series);
+    if (is_short)
         series->has_previous = false;
-    psi_series_sample(series, options, cdtime(), &snapshot);
+    psi_series_submit(series, options, cdtime());
 }
 
 void psi_series_sample_idle(const struct psi_series_options *options, const struct hr_root *root,

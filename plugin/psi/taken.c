@@ -181,6 +181,12 @@ static struct submission submission_of(const struct psi_group *group, cdtime_t t
     return (struct submission){.plugin = PLUGIN, .instance = group->series.instance, .time = time};
 }
 
+/* While a group has no series its counters stand still. */
+static bool has_taken(const struct psi_group *group)
+{
+    return group != NULL && group->standing.is_top && group->taken != NULL;
+}
+
 /* All beginnings come first, as collectd's threads may write two values of one series in either
  * order if one follows the other at once. */
 static void publish_all(const struct hr_blame_matrix *interval, const struct psi_watched *watched,
@@ -192,9 +198,9 @@ static void publish_all(const struct hr_blame_matrix *interval, const struct psi
 
     while ((group = hr_cgroup_set_next(groups->set, group)) != NULL) {
         struct psi_group *of_group = group->data;
-        if (of_group != NULL && !of_group->is_young && of_group->taken == NULL)
+        if (of_group != NULL && of_group->standing.is_top && of_group->taken == NULL)
             of_group->taken = psi_taken_new();
-        if (of_group == NULL || of_group->taken == NULL)
+        if (!has_taken(of_group))
             continue;
         const struct submission before = submission_of(of_group, groups->taken_time);
         psi_taken_add(of_group->taken, interval, group->id, watched);
@@ -202,7 +208,7 @@ static void publish_all(const struct hr_blame_matrix *interval, const struct psi
     }
     while ((group = hr_cgroup_set_next(groups->set, group)) != NULL) {
         struct psi_group *of_group = group->data;
-        if (of_group == NULL || of_group->taken == NULL)
+        if (!has_taken(of_group))
             continue;
         const struct submission now = submission_of(of_group, sample->time);
         psi_taken_publish(of_group->taken, &now);

@@ -29,7 +29,7 @@ static const struct block blocks[] = {
     {"psi",
      "Plugin",
      {"Include", OF_SELECTION, "System", "Resource", "Report", "ReportAverages", "Blame", "Trigger",
-      "MaxNotificationsPerSecond", "StateFile", "Root"}},
+      "TopGroups", "MaxNotificationsPerSecond", "StateFile", "Root"}},
     {"psi",
      "Trigger",
      {"Resource", "Level", "Stall", "Window", "Scope", "Severity", "Quiet", "Repeat", "TopTasks",

@@ -199,6 +199,14 @@ static bool accepts_pair(const struct rule *rule, const struct hr_option *option
     return option->count == 2 && accepts_word(rule, &word) && accepts_number(rule, &number);
 }
 
+static bool accepts_number_and_word(const struct rule *rule, const struct hr_option *option)
+{
+    const struct hr_option number = {.values = option->values, .count = 1};
+    const struct hr_option word = {.values = option->values + 1, .count = 1};
+
+    return option->count == 2 && accepts_count(rule, &number) && accepts_word(rule, &word);
+}
+
 /* Each above the one before, in whole milliseconds but for what a decimal fraction may lack. */
 static bool accepts_windows(const struct rule *rule, const struct hr_option *option)
 {
@@ -301,6 +309,11 @@ static const struct rule rules[] = {
     {"psi", "Plugin", "Report", accepts_words,
      .accepted = "one or both of \"percent\" and \"total\"", .words = {"percent", "total"}},
     {"psi", "Plugin", "ReportAverages", BOOLEAN},
+    {"psi", "Plugin", "TopGroups", accepts_number_and_word, LIMITS(1, 1000000),
+     .accepted = "a whole number from 1 to 1000000, and \"cpu-some\", \"cpu-full\", "
+                 "\"memory-some\", \"memory-full\", \"io-some\", \"io-full\" or \"irq-full\"",
+     .words = {"cpu-some", "cpu-full", "memory-some", "memory-full", "io-some", "io-full",
+               "irq-full"}},
     {"psi", "Plugin", "Blame", WORD("alert", "always", "off")},
     {"psi", "Plugin", "MaxNotificationsPerSecond", COUNT(1, 100000)},
     {"psi", "Plugin", "Trigger", accepts_name, LIMITS(1, HR_OPTION_NAME_MAX),

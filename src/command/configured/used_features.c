@@ -194,6 +194,8 @@ static int read_psi(struct usage *usage, const struct config_item *block)
             read_trigger(psi, item);
         else if (config_is(item, "Blame"))
             read_blame(psi, item);
+        else if (config_is(item, "TopGroups"))
+            psi->top_groups += (size_t)config_number(item, 0);
     }
     return usage_selection_read(&psi->groups, block);
 }

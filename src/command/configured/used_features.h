@@ -25,6 +25,7 @@ struct usage_psi {
     size_t system_trigger_count, group_trigger_count;
     bool top_tasks[HR_PSI_RESOURCE_COUNT];
     bool cpu_triggers, blame_off, blame_always; /**< who took the CPU */
+    size_t top_groups; /**< how many groups TopGroups names in all; 0: all groups have series */
     double interval;
     struct usage_selection groups;
 };

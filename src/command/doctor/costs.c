@@ -95,15 +95,21 @@ static size_t psi_files(const struct usage_psi *psi, bool has_irq, bool is_syste
     return files;
 }
 
+/* How many have series: with TopGroups the worst, and as many that were it lately. */
+static size_t psi_most_groups(const struct usage_psi *psi)
+{
+    return psi->top_groups > 0 ? 2 * psi->top_groups : SIZE_MAX;
+}
+
 static struct costs cost_psi(const struct usage_psi *psi, const struct costs_of_machine *machine)
 {
     const bool has_irq = machine->has_irq_pressure;
-    const size_t groups = machine->psi_groups;
-    struct costs costs = {.plugin = "psi", .groups = groups};
+    const size_t groups = machine->psi_groups, most = psi_most_groups(psi);
+    struct costs costs = {.plugin = "psi", .groups = groups < most ? groups : most};
 
     costs.series_per_group = psi_series(psi, has_irq, false);
     costs.series =
-        groups * costs.series_per_group + (psi->system ? psi_series(psi, has_irq, true) : 0);
+        costs.groups * costs.series_per_group + (psi->system ? psi_series(psi, has_irq, true) : 0);
     costs.values_per_s = per_second(costs.series, psi->interval);
     costs.files = groups * (1 + psi_files(psi, has_irq, false)) + /* and the directory */
                   (psi->system ? psi_files(psi, has_irq, true) : psi->system_trigger_count);

@@ -236,12 +236,15 @@ static void report_backlog(struct top *top)
                 is_behind ? top->late : "collectd is no longer behind");
 }
 
-/* Whether groups may be too young to have values. */
-static bool has_min_age(const struct usage *usage)
+/* Why groups may have no values, though patterns match them. */
+static const char *describe_restriction(const struct usage *usage)
 {
-    return usage != NULL &&
-           (usage->psi.groups.min_age_s > 0 || usage->perf.groups.min_age_s > 0 ||
-            usage->wss.groups.min_age_s > 0 || usage->headroom.groups.min_age_s > 0);
+    if (usage == NULL)
+        return "";
+    if (usage->psi.groups.min_age_s > 0 || usage->perf.groups.min_age_s > 0 ||
+        usage->wss.groups.min_age_s > 0 || usage->headroom.groups.min_age_s > 0)
+        return ", or ones younger than MinAge";
+    return usage->psi.top_groups > 0 ? ", or ones that don't wait (TopGroups)" : "";
 }
 
 /* As patterns may match none. */
@@ -256,7 +259,7 @@ static void describe_no_groups(struct top *top)
         "collectd has no values of cgroups%s%s%s: the patterns match none, or only empty ones%s; "
         "see headroom doctor --cgroups",
         there[0] != '\0' ? " (" : "", there, there[0] != '\0' ? ")" : "",
-        has_min_age(patterns_usage(top->patterns)) ? ", or ones younger than MinAge" : "");
+        describe_restriction(patterns_usage(top->patterns)));
 }
 
 static void report_lack_of_groups(struct top *top)

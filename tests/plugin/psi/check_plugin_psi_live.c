@@ -107,11 +107,12 @@ START_TEST(takes_a_group_made_again_for_another)
 }
 END_TEST
 
+/* The system is read first. */
 static void remove_group_b(const struct fake_value *value, void *context)
 {
     pid_t *pid = context;
 
-    if (*pid == 0 || strcmp(value->instance, "live.a") != 0)
+    if (*pid == 0 || strcmp(value->instance, "system") != 0)
         return;
     groups_end(groups, *pid);
     groups_remove(groups, "b");
