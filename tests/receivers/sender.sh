@@ -95,7 +95,7 @@ write_sender_config() {
 }
 
 # loaded: the plugins that the configuration on standard input loads.
-loaded() { sed -n 's/^ *LoadPlugin *"\{0,1\}\([a-z_]*\).*/\1/p'; }
+loaded() { sed -n 's/^ *<\{0,1\}LoadPlugin *"\{0,1\}\([a-z_]*\).*/\1/p'; }
 
 # series COMMAND...: see series.py.
 series() { "$system_python" "$here/series.py" "$@"; }
