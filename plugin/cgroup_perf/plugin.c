@@ -498,6 +498,7 @@ static void decide(void)
 
 static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
 {
+    missing_check(0);
     if (perf == NULL)
         return 0;
     read_cpus_and_counts();
@@ -531,6 +532,7 @@ static void stop_counting(void)
 
 static int cgroup_perf_shutdown(void)
 {
+    missing_close();
     stop_counting();
     perf_events_end(&events);
     selection_free(selection);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/missing.h"
 
-#include "collectd.h"
-
-#include "plugin.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "common/absence.h"
 #include "common/message.h"
 #include "common/submit.h"
+#include "common/threshold_record.h"
+#include "utils/common/common.h"
 #include "utils_cache.h"
 
 /* Whether a name in collectd's cache, "HOST/psi-a_b/percent-cpu-full", is of a series' host and
@@ -96,20 +98,105 @@ static void notify_end(const value_list_t *series, const data_set_t *set)
     plugin_notification_meta_free(notice.meta);
 }
 
-static int end_alarm(const value_list_t *series, user_data_t *plugin)
+/* What a plugin's series had when collectd ended, and have now. */
+static struct {
+    const char *plugin;
+    pthread_mutex_t lock; /* of opening the record */
+    struct threshold_record *record;
+    cdtime_t begun;
+} own = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* @return NULL if memory was short. */
+static struct threshold_record *get_record(void)
 {
-    if (strcmp(series->plugin, plugin->data) != 0)
-        return 0;
-    const data_set_t *set = plugin_get_ds(series->type);
-    int state = set != NULL ? uc_get_state(set, series) : STATE_UNKNOWN;
+    pthread_mutex_lock(&own.lock);
+    if (own.record == NULL) {
+        own.record = threshold_record_open(own.plugin);
+        own.begun = cdtime();
+    }
+    struct threshold_record *record = own.record;
+    pthread_mutex_unlock(&own.lock);
+    return record;
+}
+
+/* threshold knows of the alarm, or of the previous run's only receivers do. */
+static bool has_alarm(const value_list_t *series, const data_set_t *set)
+{
+    const int state = uc_get_state(set, series);
+    struct threshold_record *record;
+
     if (state == STATE_WARNING || state == STATE_ERROR)
+        return true;
+    record = get_record();
+    return record != NULL && threshold_record_has(record, series);
+}
+
+static void end_alarm(const value_list_t *series)
+{
+    const data_set_t *set = plugin_get_ds(series->type);
+
+    if (set != NULL && has_alarm(series, set))
         notify_end(series, set);
+}
+
+static int handle_missing(const value_list_t *series, __attribute__((unused)) user_data_t *data)
+{
+    if (strcmp(series->plugin, own.plugin) == 0)
+        end_alarm(series);
     return 0;
+}
+
+static int note(const notification_t *notice, __attribute__((unused)) user_data_t *data)
+{
+    struct threshold_record *record = NULL;
+
+    if (strcmp(notice->plugin, own.plugin) == 0 && threshold_record_concerns(notice))
+        record = get_record();
+    if (record != NULL)
+        threshold_record_note(record, notice);
+    return 0;
+}
+
+static bool is_cached(const value_list_t *series)
+{
+    char name[6 * DATA_MAX_NAME_LEN];
+    gauge_t *rates = NULL;
+    size_t count;
+
+    if (FORMAT_VL(name, sizeof(name), series) != 0)
+        return false;
+    const bool is_there = uc_get_rate_by_name(name, &rates, &count) == 0;
+    free(rates);
+    return is_there;
+}
+
+/* Shares and rates have a value from the second read on, and that has to get to the cache. */
+void missing_check(cdtime_t longest)
+{
+    struct threshold_record *record = get_record();
+    value_list_t series;
+
+    if (record == NULL || cdtime() < own.begun + 3 * plugin_get_interval() + longest)
+        return;
+    while (threshold_record_take_left(record, &series)) {
+        series.time = own.begun;
+        series.interval = plugin_get_interval() + longest;
+        if (!is_cached(&series))
+            end_alarm(&series);
+    }
+}
+
+void missing_close(void)
+{
+    threshold_record_close(own.record);
+    own.record = NULL;
 }
 
 void missing_end_alarms(const char *plugin)
 {
-    const user_data_t data = {.data = (void *)(uintptr_t)plugin};
+    const user_data_t data = {.data = NULL};
 
-    plugin_register_missing(plugin, end_alarm, &data);
+    own.plugin = plugin;
+    plugin_register_missing(plugin, handle_missing, &data);
+    plugin_register_notification(plugin, note, &data);
 }

@@ -6,6 +6,10 @@
 #ifndef HEADROOM_PLUGIN_COMMON_MISSING_H
 #define HEADROOM_PLUGIN_COMMON_MISSING_H
 
+#include "collectd.h"
+
+#include "plugin.h"
+
 /**
  * Notifies of the end of such alarms of a plugin's series, when collectd takes these for missing:
  * by default after two intervals without a value. A value that comes later begins a new series,
@@ -24,5 +28,16 @@
  * @param plugin  whose series; kept by the caller.
  */
 void missing_end_alarms(const char *plugin);
+
+/**
+ * Ends alarms that were open when collectd ended, and whose series haven't come back since. To be
+ * called at each read: the first call reads which they are, see common/threshold_record.h.
+ *
+ * @param longest  the longest interval that a series of the plugin may have; 0: the plugin's.
+ */
+void missing_check(cdtime_t longest);
+
+/** To be called when the plugin is shut down. */
+void missing_close(void);
 
 #endif

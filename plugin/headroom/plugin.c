@@ -204,6 +204,7 @@ static void evaluate_alerts(void)
  * than what another does under the same name. */
 static int headroom_read(__attribute__((unused)) user_data_t *data)
 {
+    missing_check(0);
     if (groups != NULL)
         selection_read(selection, groups);
     cdtime_t time = cdtime();
@@ -334,6 +335,7 @@ static void stop_measuring(void)
 
 static int headroom_shutdown(void)
 {
+    missing_close();
     stop_measuring();
     selection_free(selection);
     selection = NULL;

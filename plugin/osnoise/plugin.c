@@ -60,6 +60,7 @@ static int find_state_path(void)
 
 static int osnoise_read(__attribute__((unused)) user_data_t *data)
 {
+    missing_check(0);
     if (worker != NULL)
         osnoise_values_publish(values);
     else
@@ -84,6 +85,7 @@ static void stop_plugin(void)
 
 static int osnoise_shutdown(void)
 {
+    missing_close();
     stop_plugin();
     osnoise_config_end(&config);
     return 0;

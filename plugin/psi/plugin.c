@@ -144,6 +144,7 @@ static int psi_read(__attribute__((unused)) user_data_t *data)
 {
     struct psi_groups *groups = psi_alerts_groups(alerts);
 
+    missing_check(0);
     pthread_mutex_lock(&groups->set_lock);
     if (groups->set != NULL)
         psi_alerts_read_groups(alerts);
@@ -162,6 +163,7 @@ static int psi_read(__attribute__((unused)) user_data_t *data)
 
 static int psi_shutdown(void)
 {
+    missing_close();
     psi_alerts_free(alerts);
     alerts = NULL;
     selection_free(selection);

@@ -21,6 +21,9 @@
 
 #define PLUGIN "wss"
 
+/* The longest that the option Window takes. */
+#define LONGEST_WINDOW_S 3600
+
 static struct {
     uint64_t max_scan_us;
     uint64_t max_rss_bytes;
@@ -96,6 +99,7 @@ static int wss_config(oconfig_item_t *block)
 
 static int wss_read(__attribute__((unused)) user_data_t *data)
 {
+    missing_check(TIME_T_TO_CDTIME_T(LONGEST_WINDOW_S));
     wss_values_publish(values);
     return 0;
 }
@@ -113,6 +117,7 @@ static void stop_worker(void)
 
 static int wss_shutdown(void)
 {
+    missing_close();
     stop_worker();
     wss_targets_free(&targets);
     selection_free(selection);

@@ -81,3 +81,17 @@ int uc_iterator_get_values(uc_iter_t *iter, value_t **ret_values, size_t *ret_nu
     *ret_num = 1;
     return 0;
 }
+
+int uc_get_rate_by_name(const char *name, gauge_t **ret_values, size_t *ret_values_num)
+{
+    for (size_t i = 0; i < cached_count; i++)
+        if (strcmp(cached[i].name, name) == 0) {
+            *ret_values = malloc(sizeof(**ret_values));
+            if (*ret_values == NULL)
+                abort();
+            **ret_values = cached[i].number;
+            *ret_values_num = 1;
+            return 0;
+        }
+    return -1;
+}

@@ -207,6 +207,7 @@ void fake_stop(void)
     fake_forget_notifications();
     fake_cache_forget();
     fake_on_notification(NULL, NULL);
+    fake_forget_notification_callback();
     memset(&fake, 0, sizeof(fake));
 }
 
@@ -323,6 +324,16 @@ cdtime_t cdtime(void)
 cdtime_t plugin_get_interval(void)
 {
     return fake.interval;
+}
+
+int format_name(char *ret, int ret_len, const char *hostname, const char *plugin,
+                const char *plugin_instance, const char *type, const char *type_instance)
+{
+    const int length = snprintf(ret, (size_t)ret_len, "%s/%s%s%s/%s%s%s", hostname, plugin,
+                                plugin_instance[0] != '\0' ? "-" : "", plugin_instance, type,
+                                type_instance[0] != '\0' ? "-" : "", type_instance);
+
+    return length < ret_len ? 0 : ENOBUFS;
 }
 
 static void note_length(size_t length, size_t size)

@@ -145,6 +145,9 @@ const notification_t *fake_notification(size_t index);
 /** Forgets them. */
 void fake_forget_notifications(void);
 
+/** Forgets what the plugin has registered to be told of notifications. */
+void fake_forget_notification_callback(void);
+
 /** Sets what is called with each notification before it is recorded, in the thread that dispatches
  * it; NULL: nothing. */
 void fake_on_notification(void (*hook)(const notification_t *notification, void *context),

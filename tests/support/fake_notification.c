@@ -12,6 +12,8 @@ static notification_t *
 static size_t notification_count;
 static void (*notification_hook)(const notification_t *, void *);
 static void *hook_context;
+static plugin_notification_cb own_callback; /* the plugin's; NULL: none */
+static user_data_t own_data;
 
 static void *checked(void *memory)
 {
@@ -108,9 +110,19 @@ static void call_hook(const notification_t *notification)
         hook(notification, context);
 }
 
+int plugin_register_notification(__attribute__((unused)) const char *name,
+                                 plugin_notification_cb callback, const user_data_t *data)
+{
+    own_callback = callback;
+    own_data = *data;
+    return 0;
+}
+
 int plugin_dispatch_notification(const notification_t *notification)
 {
     call_hook(notification);
+    if (own_callback != NULL)
+        own_callback(notification, &own_data);
     notification_t *copy = checked(malloc(sizeof(*copy)));
 
     *copy = *notification;
@@ -144,6 +156,11 @@ const notification_t *fake_notification(size_t index)
     const notification_t *found = index < notification_count ? notifications[index] : NULL;
     pthread_mutex_unlock(&lock);
     return found;
+}
+
+void fake_forget_notification_callback(void)
+{
+    own_callback = NULL;
 }
 
 void fake_forget_notifications(void)

@@ -10,15 +10,41 @@
 #include "support/fake_cache.h"
 #include "support/fake_collectd.h"
 #include "support/suite.h"
+#include "support/tree.h"
 #include "utils/common/common.h"
 #include "utils_cache.h"
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-static void set_up(void)
+static struct tree *tree;
+
+static void start(time_t time)
 {
     fake_start_parts();
+    fake_set_base_dir(tree_path(tree));
+    fake_set_time(TIME_T_TO_CDTIME_T(time));
     missing_end_alarms("psi");
+    missing_check(0);
+}
+
+static void restart(void)
+{
+    missing_close();
+    fake_stop();
+    start(2000);
+}
+
+static void set_up(void)
+{
+    tree = tree_new();
+    start(1000);
+}
+
+static void tear_down(void)
+{
+    missing_close();
+    fake_stop();
+    tree_free(tree);
 }
 
 static value_list_t series_of(const char *plugin, const char *type, const char *type_instance)
@@ -122,13 +148,135 @@ START_TEST(says_that_collectd_is_behind)
 }
 END_TEST
 
+/* --- Over a restart ------------------------------------------------------- */
+
+/* As threshold does. */
+static void notify(const value_list_t *series, int severity, const char *data_source)
+{
+    notification_t notice = {.severity = severity};
+
+    sstrncpy(notice.host, series->host, sizeof(notice.host));
+    sstrncpy(notice.plugin, series->plugin, sizeof(notice.plugin));
+    sstrncpy(notice.plugin_instance, series->plugin_instance, sizeof(notice.plugin_instance));
+    sstrncpy(notice.type, series->type, sizeof(notice.type));
+    sstrncpy(notice.type_instance, series->type_instance, sizeof(notice.type_instance));
+    if (data_source != NULL)
+        plugin_notification_meta_add_string(&notice, "DataSource", data_source);
+    plugin_dispatch_notification(&notice);
+    plugin_notification_meta_free(notice.meta);
+    fake_forget_notifications();
+}
+
+/* What is notified before the restart, and whether an alarm is left then. */
+static const struct {
+    int severities[2];
+    const char *data_source;
+    bool is_left;
+} left[] = {
+    {{NOTIF_WARNING, NOTIF_FAILURE}, "value", true},
+    {{NOTIF_FAILURE, NOTIF_WARNING}, "value", true},
+    {{NOTIF_WARNING, NOTIF_OKAY}, "value", false},
+    {{NOTIF_OKAY, NOTIF_OKAY}, "value", false},
+    {{NOTIF_WARNING, NOTIF_WARNING}, NULL, false},
+};
+
+/* It is removed before threshold has judged it again. */
+START_TEST(ends_an_alarm_of_the_run_before)
+{
+    const value_list_t series = series_of("psi", "percent", "cpu-full");
+
+    for (size_t i = 0; i < COUNT(left[_i].severities); i++)
+        notify(&series, left[_i].severities[i], left[_i].data_source);
+    restart();
+    fake_miss(&series, STATE_UNKNOWN);
+    ck_assert_uint_eq(fake_notifications(), left[_i].is_left);
+    fake_miss(&series, STATE_UNKNOWN);
+    ck_assert_uint_eq(fake_notifications(), left[_i].is_left);
+}
+END_TEST
+
+START_TEST(ends_one_whose_series_never_comes_back)
+{
+    const value_list_t series = series_of("psi", "percent", "cpu-full"),
+                       other = series_of("psi", "percent", "io-full");
+
+    notify(&series, NOTIF_FAILURE, "value");
+    notify(&other, NOTIF_WARNING, "value");
+    restart();
+    fake_cache_set("web1/psi-a_b/percent-io-full", 99);
+    fake_set_time(TIME_T_TO_CDTIME_T(2029));
+    missing_check(0);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    fake_set_time(TIME_T_TO_CDTIME_T(2031));
+    missing_check(0);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    const notification_t *notice = fake_notification(0);
+    ck_assert_int_eq(notice->severity, NOTIF_OKAY);
+    ck_assert_str_eq(notice->host, "web1");
+    ck_assert_str_eq(notice->plugin_instance, "a_b");
+    ck_assert_str_eq(notice->message, "cpu-full: no longer watched: no value has come for 31 s");
+    ck_assert_str_eq(text_of(notice, "DataSource"), "value");
+    restart();
+    fake_miss(&series, STATE_UNKNOWN);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    fake_miss(&other, STATE_UNKNOWN);
+    ck_assert_uint_eq(fake_notifications(), 1);
+}
+END_TEST
+
+START_TEST(waits_for_series_with_longer_intervals)
+{
+    const value_list_t series = series_of("psi", "percent", "cpu-full");
+
+    notify(&series, NOTIF_FAILURE, "value");
+    restart();
+    fake_set_time(TIME_T_TO_CDTIME_T(2129));
+    missing_check(TIME_T_TO_CDTIME_T(100));
+    ck_assert_uint_eq(fake_notifications(), 0);
+    fake_set_time(TIME_T_TO_CDTIME_T(2131));
+    missing_check(TIME_T_TO_CDTIME_T(100));
+    ck_assert_uint_eq(fake_notifications(), 1);
+}
+END_TEST
+
+START_TEST(other_plugins_alarms_are_not_its_own)
+{
+    const value_list_t series = series_of("wss", "percent", "cpu-full");
+    char path[PATH_MAX];
+
+    notify(&series, NOTIF_FAILURE, "value");
+    restart();
+    fake_set_time(TIME_T_TO_CDTIME_T(3000));
+    missing_check(0);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    missing_close(); /* then all is written */
+    snprintf(path, sizeof(path), "%s/headroom-psi.thresholds", tree_path(tree));
+    ck_assert_int_ne(access(path, F_OK), 0);
+}
+END_TEST
+
+START_TEST(a_damaged_file_is_reported)
+{
+    tree_write(tree, "headroom-psi.thresholds", "nonsense\n");
+    restart();
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "can't be used: it isn't what this plugin writes. "
+                                             "Alarms of thresholds whose groups have gone"),
+                      1);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("ends");
 
-    tcase_add_checked_fixture(tests, set_up, fake_stop);
+    tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_loop_test(tests, ends_alarms_of_its_plugin, 0, COUNT(cases));
     tcase_add_test(tests, says_which_and_why);
     tcase_add_loop_test(tests, says_that_collectd_is_behind, 0, COUNT(lateness));
+    tcase_add_loop_test(tests, ends_an_alarm_of_the_run_before, 0, COUNT(left));
+    tcase_add_test(tests, ends_one_whose_series_never_comes_back);
+    tcase_add_test(tests, waits_for_series_with_longer_intervals);
+    tcase_add_test(tests, other_plugins_alarms_are_not_its_own);
+    tcase_add_test(tests, a_damaged_file_is_reported);
     return run_suite("plugin missing", tests);
 }

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+#include "common/threshold_record.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "common/complaint.h"
+#include "common/log.h"
+#include "common/options.h"
+#include "common/state_wanted.h"
+#include "common/state_writer.h"
+#include "headroom/state_file.h"
+#include "utils/common/common.h"
+
+/* The first line of the file; its number is the format's. */
+#define FIRST_LINE "headroom thresholds 1\n"
+
+struct threshold_alarm {
+    value_list_t series; /* only what identifies it */
+    bool is_left;        /* by the previous run */
+    SLIST_ENTRY(threshold_alarm) entry;
+};
+
+struct threshold_record {
+    const char *plugin;
+    char *path; /* NULL: memory was short, and nothing is kept */
+    pthread_mutex_t lock;
+    SLIST_HEAD(, threshold_alarm) alarms;
+    struct state_writer *writer; /* NULL: nothing was written yet */
+    struct complaint failure;    /* the writer's */
+};
+
+/* --- The alarms ----------------------------------------------------------- */
+
+static bool is_same(const value_list_t *one, const value_list_t *other)
+{
+    return strcmp(one->host, other->host) == 0 &&
+           strcmp(one->plugin_instance, other->plugin_instance) == 0 &&
+           strcmp(one->type, other->type) == 0 &&
+           strcmp(one->type_instance, other->type_instance) == 0;
+}
+
+static struct threshold_alarm *find_alarm(const struct threshold_record *record,
+                                          const value_list_t *series)
+{
+    struct threshold_alarm *alarm;
+
+    SLIST_FOREACH(alarm, &record->alarms, entry)
+    if (is_same(&alarm->series, series))
+        break;
+    return alarm;
+}
+
+static bool add_alarm(struct threshold_record *record, const value_list_t *series, bool is_left)
+{
+    struct threshold_alarm *added = calloc(1, sizeof(*added));
+
+    if (added == NULL)
+        return false;
+    added->series = *series;
+    added->is_left = is_left;
+    SLIST_INSERT_HEAD(&record->alarms, added, entry);
+    return true;
+}
+
+static void remove_alarm(struct threshold_record *record, struct threshold_alarm *alarm)
+{
+    SLIST_REMOVE(&record->alarms, alarm, threshold_alarm, entry);
+    free(alarm);
+}
+
+/* --- The file ------------------------------------------------------------- */
+
+static void parse_line(struct threshold_record *record, char *line)
+{
+    value_list_t series = VALUE_LIST_INIT;
+    const struct {
+        char *text;
+        size_t size;
+    } fields[] = {
+        {series.host, sizeof(series.host)},
+        {series.plugin_instance, sizeof(series.plugin_instance)},
+        {series.type, sizeof(series.type)},
+        {series.type_instance, sizeof(series.type_instance)},
+    };
+
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        const char *field = strsep(&line, "\t");
+        if (field == NULL)
+            return;
+        sstrncpy(fields[i].text, field, fields[i].size);
+    }
+    sstrncpy(series.plugin, record->plugin, sizeof(series.plugin));
+    add_alarm(record, &series, true);
+}
+
+static void read_file(struct threshold_record *record)
+{
+    char *bytes, *rest, *line;
+    size_t length;
+    int status = hr_state_file_read_all(record->path, &bytes, &length);
+
+    if (status == -ENOENT)
+        return;
+    char *text = status == 0 ? strndup(bytes, length) : NULL;
+    if (status == 0)
+        free(bytes);
+    if (text == NULL || strncmp(text, FIRST_LINE, strlen(FIRST_LINE)) != 0) {
+        WARNING("%s: %s can't be used: %s. Alarms of thresholds whose groups have gone meanwhile "
+                "stay open at the receivers.",
+                record->plugin, record->path,
+                status < 0 ? STRERROR(-status) : "it isn't what this plugin writes");
+        free(text);
+        return;
+    }
+    rest = text + strlen(FIRST_LINE);
+    while ((line = strsep(&rest, "\n")) != NULL)
+        if (line[0] != '\0')
+            parse_line(record, line);
+    free(text);
+}
+
+static void write_file(void *context, const struct state_text *text)
+{
+    struct threshold_record *record = context;
+
+    if (!state_is_wanted(record->path))
+        return;
+    int status = hr_state_file_write_unsynced(record->path, text->bytes, text->length);
+    if (status < 0)
+        complaint_log(&record->failure, LOG_WARNING, status,
+                      "%s: alarms of thresholds can't be saved to %s, so some may stay open at the "
+                      "receivers after a restart: %s.",
+                      record->plugin, record->path, STRERROR(-status));
+    else
+        complaint_resolve(&record->failure, "%s: alarms of thresholds are being saved again.",
+                          record->plugin);
+}
+
+static struct state_text make_text(const struct threshold_record *record)
+{
+    struct state_text text = {.bytes = NULL};
+    const struct threshold_alarm *alarm;
+    FILE *file = open_memstream(&text.bytes, &text.length);
+
+    if (file == NULL)
+        return (struct state_text){.bytes = NULL};
+    fputs(FIRST_LINE, file);
+    SLIST_FOREACH(alarm, &record->alarms, entry)
+    fprintf(file, "%s\t%s\t%s\t%s\n", alarm->series.host, alarm->series.plugin_instance,
+            alarm->series.type, alarm->series.type_instance);
+    fclose(file);
+    return text;
+}
+
+static void save(struct threshold_record *record)
+{
+    int status = record->path != NULL ? 0 : -ENOMEM;
+
+    if (status == 0 && record->writer == NULL)
+        status = state_writer_open("headroom alarms", write_file, record, &record->writer);
+    if (status < 0)
+        return;
+    const struct state_text text = make_text(record);
+    if (text.bytes != NULL)
+        state_writer_put(record->writer, &text);
+}
+
+/* --- Notifications -------------------------------------------------------- */
+
+/* threshold says of which data source an alarm is; no other does. */
+bool threshold_record_concerns(const notification_t *notice)
+{
+    for (const notification_meta_t *meta = notice->meta; meta != NULL; meta = meta->next)
+        if (strcmp(meta->name, "DataSource") == 0)
+            return true;
+    return false;
+}
+
+static value_list_t series_of(const notification_t *notice)
+{
+    value_list_t series = VALUE_LIST_INIT;
+
+    sstrncpy(series.host, notice->host, sizeof(series.host));
+    sstrncpy(series.plugin, notice->plugin, sizeof(series.plugin));
+    sstrncpy(series.plugin_instance, notice->plugin_instance, sizeof(series.plugin_instance));
+    sstrncpy(series.type, notice->type, sizeof(series.type));
+    sstrncpy(series.type_instance, notice->type_instance, sizeof(series.type_instance));
+    return series;
+}
+
+void threshold_record_note(struct threshold_record *record, const notification_t *notice)
+{
+    const value_list_t series = series_of(notice);
+    pthread_mutex_lock(&record->lock);
+    struct threshold_alarm *alarm = find_alarm(record, &series);
+    bool has_changed = false;
+    if (alarm != NULL && notice->severity == NOTIF_OKAY) {
+        remove_alarm(record, alarm);
+        has_changed = true;
+    } else if (alarm != NULL) {
+        alarm->is_left = false;
+    } else if (notice->severity != NOTIF_OKAY) {
+        has_changed = add_alarm(record, &series, false);
+    }
+    if (has_changed)
+        save(record);
+    pthread_mutex_unlock(&record->lock);
+}
+
+bool threshold_record_has(struct threshold_record *record, const value_list_t *series)
+{
+    pthread_mutex_lock(&record->lock);
+    const bool has = find_alarm(record, series) != NULL;
+    pthread_mutex_unlock(&record->lock);
+    return has;
+}
+
+bool threshold_record_take_left(struct threshold_record *record, value_list_t *series)
+{
+    struct threshold_alarm *alarm;
+
+    pthread_mutex_lock(&record->lock);
+    SLIST_FOREACH(alarm, &record->alarms, entry)
+    if (alarm->is_left)
+        break;
+    if (alarm != NULL) {
+        alarm->is_left = false;
+        *series = alarm->series;
+    }
+    pthread_mutex_unlock(&record->lock);
+    return alarm != NULL;
+}
+
+/* --- Opening and closing -------------------------------------------------- */
+
+struct threshold_record *threshold_record_open(const char *plugin)
+{
+    struct threshold_record *record = calloc(1, sizeof(*record));
+    char file[64];
+
+    if (record == NULL)
+        return NULL;
+    record->plugin = plugin;
+    pthread_mutex_init(&record->lock, NULL);
+    SLIST_INIT(&record->alarms);
+    snprintf(file, sizeof(file), "headroom-%s.thresholds", plugin);
+    record->path = option_state_path(NULL, file);
+    if (record->path != NULL)
+        read_file(record);
+    return record;
+}
+
+void threshold_record_close(struct threshold_record *record)
+{
+    if (record == NULL)
+        return;
+    state_writer_close(record->writer);
+    while (!SLIST_EMPTY(&record->alarms))
+        remove_alarm(record, SLIST_FIRST(&record->alarms));
+    pthread_mutex_destroy(&record->lock);
+    free(record->path);
+    free(record);
+}
