@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * headroom/cpu_choice.h - which CPUs an option chooses: those of a list, those that are isolated,
- * or all others.
+ * all others, or those without ticks.
  *
  * Isolated are CPUs that the kernel was booted to leave alone: by isolcpus= (the file isolated) or
  * nohz_full= (the file nohz_full) in /sys/devices/system/cpu. Neither changes until the next boot.
+ * The latter alone, which have no ticks while they run one task, are those of "nohz_full".
  *
  * Source: Documentation/admin-guide/cputopology.rst, Documentation/ABI/testing/
  * sysfs-devices-system-cpu, drivers/base/cpu.c. A choice is a plain value: it owns nothing.
@@ -16,21 +17,32 @@
 
 struct hr_root;
 
-enum hr_cpu_choice_kind { HR_CPUS_ALL, HR_CPUS_LISTED, HR_CPUS_ISOLATED, HR_CPUS_NOT_ISOLATED };
+/** What words choose; each is a bit. */
+enum hr_cpu_word {
+    HR_CPUS_ISOLATED = 1,
+    HR_CPUS_NOT_ISOLATED = 2,
+    HR_CPUS_NOHZ_FULL = 4,
+};
 
-/** All zeros chooses all CPUs. */
+/** The union of its parts. All zeros chooses all CPUs. */
 struct hr_cpu_choice {
-    enum hr_cpu_choice_kind kind;
-    struct hr_cpu_set list; /**< of HR_CPUS_LISTED */
+    unsigned words; /**< of enum hr_cpu_word */
+    struct hr_cpu_set list;
 };
 
 /**
  * Parses a list as hr_cpu_set_parse() does, of one CPU at least and without a newline; or
- * "isolated" or "!isolated", in any case of letters.
+ * "isolated", "!isolated" or "nohz_full", in any case of letters.
  *
  * @return 0; -EBADMSG; -ERANGE for a CPU of HR_CPU_MAX or more. The choice is untouched on failure.
  */
 int hr_cpu_choice_parse(const char *text, struct hr_cpu_choice *choice);
+
+/** Adds what another choice chooses by words and its list. */
+void hr_cpu_choice_add(struct hr_cpu_choice *choice, const struct hr_cpu_choice *more);
+
+/** Whether nothing is said, which chooses all CPUs. */
+bool hr_cpu_choice_is_all(const struct hr_cpu_choice *choice);
 
 /**
  * Finds the CPUs that are chosen, be they there or not.
@@ -41,5 +53,8 @@ int hr_cpu_choice_parse(const char *text, struct hr_cpu_choice *choice);
  */
 int hr_cpu_choice_find(const struct hr_cpu_choice *choice, const struct hr_root *root,
                        struct hr_cpu_set *cpus);
+
+/** Why a choice by words has no CPU, and what helps: "cause: remedy". */
+const char *hr_cpu_choice_explain_none(const struct hr_cpu_choice *choice);
 
 #endif

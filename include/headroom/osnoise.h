@@ -36,7 +36,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "headroom/cpu_set.h"
+#include "headroom/cpu_choice.h"
 #include "headroom/priority.h"
 #include "headroom/reason.h"
 
@@ -53,9 +53,9 @@ enum hr_osnoise_mode {
 
 struct hr_osnoise_options {
     enum hr_osnoise_mode mode;
-    /** Which CPUs. Empty: refused with a workload; all that are online in SOURCES; in ATTACH those
-     * that the other program measures. */
-    struct hr_cpu_set cpus;
+    /** Which CPUs. None: refused with a workload; all in SOURCES; in ATTACH those that are online
+     * and the other program measures. One that isn't listed is reported once it is online. */
+    struct hr_cpu_choice cpus;
     /** WORKLOAD and HARDWARE only. Period 1 ms to 1 h; runtime 0.1 ms to the period, in HARDWARE
      * 0.1 s at most, as interrupts are off that long; threshold 1 us to 1 s. */
     uint64_t period_us, runtime_us, threshold_us;
@@ -210,6 +210,17 @@ const char *hr_osnoise_kind_name(enum hr_osnoise_kind kind);
 int hr_osnoise_check(const struct hr_osnoise_options *options, struct hr_reason *reason);
 
 /**
+ * Finds which CPUs a run would measure, be they online or not: those of the list, and of the others
+ * that are chosen the ones that this machine may have. ATTACH leaves those of them out that the
+ * other program doesn't measure.
+ *
+ * @return 0; -ENXIO: none is chosen, as none is isolated; or a negative errno of reading. With the
+ *         reason.
+ */
+int hr_osnoise_find_cpus(const struct hr_root *root, const struct hr_cpu_choice *choice,
+                         struct hr_cpu_set *cpus, struct hr_reason *reason);
+
+/**
  * Checks whether a mode would work here, without changing anything.
  *
  * @return 0; -ENOENT: no tracefs, or no such tracer in the kernel; -EOPNOTSUPP: the kernel lacks
@@ -260,9 +271,9 @@ void hr_osnoise_close(struct hr_osnoise *osnoise);
  * there; in ATTACH all of the other program's. If it may run nowhere else it stays.
  *
  * @return 0; as hr_osnoise_probe() and hr_osnoise_recover(); -EALREADY: there is a run; -ENXIO:
- * none of the CPUs is online; -EOPNOTSUPP: also ATTACH without samples, if nothing else is wanted;
- * -E2BIG: the kernel can't take such a list of CPUs; -EMFILE; -ENOMEM;
- *         … With the reason.
+ * none of the CPUs is online, or none is chosen; -EOPNOTSUPP: also ATTACH without samples, if
+ * nothing else is wanted; -E2BIG: the kernel can't take such a list of CPUs; -EMFILE; -ENOMEM; …
+ * With the reason.
  */
 int hr_osnoise_begin(struct hr_osnoise *osnoise, struct hr_reason *reason);
 

@@ -191,14 +191,19 @@ int option_words(const char *block, const oconfig_item_t *item, bool *chosen)
 
 int option_cpus(const char *block, const oconfig_item_t *item, struct hr_cpu_choice *choice)
 {
-    const oconfig_value_t *value = item->values;
+    struct hr_cpu_choice one;
 
     if (option_check(block, item) < 0)
         return -1;
-    if (value->type == OCONFIG_TYPE_STRING)
-        return hr_cpu_choice_parse(value->value.string, choice);
-    *choice = (struct hr_cpu_choice){.kind = HR_CPUS_LISTED};
-    hr_cpu_set_add(&choice->list, (unsigned)value->value.number);
+    *choice = (struct hr_cpu_choice){0};
+    for (int i = 0; i < item->values_num; i++) {
+        one = (struct hr_cpu_choice){0};
+        if (item->values[i].type == OCONFIG_TYPE_STRING)
+            hr_cpu_choice_parse(item->values[i].value.string, &one);
+        else
+            hr_cpu_set_add(&one.list, (unsigned)item->values[i].value.number);
+        hr_cpu_choice_add(choice, &one);
+    }
     return 0;
 }
 

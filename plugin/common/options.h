@@ -54,7 +54,8 @@ int option_severity(const char *block, const oconfig_item_t *item, int *severity
 /** Reads words of the option. @param chosen  is set of their indexes. @return 0 or -1. */
 int option_words(const char *block, const oconfig_item_t *item, bool *chosen);
 
-/** Reads which CPUs are chosen, see headroom/cpu_choice.h. @return 0 or -1. */
+/** Reads which CPUs are chosen, by all of the values together, see headroom/cpu_choice.h. @return 0
+ * or -1. */
 int option_cpus(const char *block, const oconfig_item_t *item, struct hr_cpu_choice *choice);
 
 /**

@@ -17,7 +17,7 @@ struct osnoise_alert {
 
 static bool measures_any(const struct hr_osnoise_options *osnoise)
 {
-    return osnoise->mode == HR_OSNOISE_ATTACH || hr_cpu_set_count(&osnoise->cpus) > 0;
+    return osnoise->mode == HR_OSNOISE_ATTACH || !hr_cpu_choice_is_all(&osnoise->cpus);
 }
 
 /* That an alarm of the previous run lasts is reported after that time in this one. */
@@ -188,8 +188,8 @@ static int compare_cpu(const void *number, const void *row)
     return (a > b) - (a < b);
 }
 
-/* Whether a CPU is measured, or will be once it can be; without a list of CPUs it is another
- * program that chooses them. */
+/* Whether a CPU is measured, or may be once any can be: those that words choose show then, and
+ * without any choice it is another program that chooses them. */
 static bool is_measured(const struct osnoise_alert *alert, unsigned cpu,
                         const struct hr_osnoise_reading *reading)
 {
@@ -198,8 +198,8 @@ static bool is_measured(const struct osnoise_alert *alert, unsigned cpu,
     if (reading != NULL)
         return bsearch(&cpu, reading->cpus, reading->cpu_count, sizeof(reading->cpus[0]),
                        compare_cpu) != NULL;
-    return hr_cpu_set_has(&osnoise->cpus, cpu) ||
-           (osnoise->mode == HR_OSNOISE_ATTACH && hr_cpu_set_count(&osnoise->cpus) == 0);
+    return hr_cpu_set_has(&osnoise->cpus.list, cpu) || osnoise->cpus.words != 0 ||
+           (osnoise->mode == HR_OSNOISE_ATTACH && hr_cpu_choice_is_all(&osnoise->cpus));
 }
 
 /* What raised an alarm before a reboot is gone with it, unless such a noise came again. */

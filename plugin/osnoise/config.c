@@ -17,27 +17,14 @@ static const struct osnoise_config defaults = {
 
 /* --- Single options ------------------------------------------------------- */
 
-static void parse_cpus(const oconfig_value_t *value, struct hr_cpu_set *cpus)
-{
-    *cpus = (struct hr_cpu_set){{0}};
-    if (value->type == OCONFIG_TYPE_STRING)
-        hr_cpu_set_parse(value->value.string, strlen(value->value.string), cpus);
-    else
-        hr_cpu_set_add(cpus, (unsigned)value->value.number);
-}
-
+/* In addition to those of other lines. */
 static int read_cpus(struct osnoise_config *config, const oconfig_item_t *item)
 {
-    struct hr_cpu_set cpus;
+    struct hr_cpu_choice cpus;
 
-    if (option_check(PLUGIN, item) < 0)
+    if (option_cpus(PLUGIN, item, &cpus) < 0)
         return -1;
-    for (int i = 0; i < item->values_num; i++) {
-        parse_cpus(&item->values[i], &cpus);
-        for (unsigned cpu = hr_cpu_set_next(&cpus, 0); cpu < HR_CPU_MAX;
-             cpu = hr_cpu_set_next(&cpus, cpu + 1))
-            hr_cpu_set_add(&config->run.cpus, cpu);
-    }
+    hr_cpu_choice_add(&config->run.cpus, &cpus);
     return 0;
 }
 
@@ -156,7 +143,7 @@ static bool has_workload(const struct osnoise_config *config)
 
 bool osnoise_config_is_idle(const struct osnoise_config *config)
 {
-    return has_workload(config) && hr_cpu_set_count(&config->run.cpus) == 0;
+    return has_workload(config) && hr_cpu_choice_is_all(&config->run.cpus);
 }
 
 /* Sets options that follow from several others. */
@@ -177,7 +164,7 @@ static int check_options(const struct osnoise_config *config)
 
     /* Missing CPUs are reported at the start, and the default state file isn't known yet. */
     if (osnoise_config_is_idle(config))
-        hr_cpu_set_add(&run.cpus, 0);
+        hr_cpu_set_add(&run.cpus.list, 0);
     run.state_path = config->state_path != NULL ? config->state_path : "/" PLUGIN;
     if (hr_osnoise_check(&run, &reason) == 0)
         return 0;

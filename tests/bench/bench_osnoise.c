@@ -97,7 +97,7 @@ static struct hr_osnoise *begin_measurement(const struct kind *kind, size_t coun
     struct hr_osnoise *osnoise;
 
     for (size_t i = cpu_count - count; i < cpu_count; i++)
-        hr_cpu_set_add(&options.cpus, cpus[i]);
+        hr_cpu_set_add(&options.cpus.list, cpus[i]);
     require_ours(hr_osnoise_open(root, &options, &osnoise, &reason), "opening");
     require_ours(hr_osnoise_begin(osnoise, &reason), "beginning");
     return osnoise;

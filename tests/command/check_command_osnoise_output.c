@@ -150,7 +150,7 @@ START_TEST(names_one_cpu)
 {
     struct hr_osnoise_options options = workload;
     struct osnoise_report report = report_of(&options);
-    hr_cpu_set_add(&options.cpus, 1);
+    hr_cpu_set_add(&options.cpus.list, 1);
     report.cpus = "1";
     print_table(&report);
     ck_assert_ptr_eq(strstr(printed, "Mode osnoise, CPU 1, gaps "), printed);

@@ -11,16 +11,20 @@
 
 static const struct {
     const char *word;
-    enum hr_cpu_choice_kind kind;
-} words[] = {{"isolated", HR_CPUS_ISOLATED}, {"!isolated", HR_CPUS_NOT_ISOLATED}};
+    enum hr_cpu_word bit;
+} words[] = {
+    {"isolated", HR_CPUS_ISOLATED},
+    {"!isolated", HR_CPUS_NOT_ISOLATED},
+    {"nohz_full", HR_CPUS_NOHZ_FULL},
+};
 
 int hr_cpu_choice_parse(const char *text, struct hr_cpu_choice *choice)
 {
-    struct hr_cpu_choice parsed = {.kind = HR_CPUS_LISTED};
+    struct hr_cpu_choice parsed = {0};
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strcasecmp(words[i].word, text) == 0) {
-            *choice = (struct hr_cpu_choice){.kind = words[i].kind};
+            *choice = (struct hr_cpu_choice){.words = words[i].bit};
             return 0;
         }
     if (text[0] == '\0' || strchr(text, '\n') != NULL)
@@ -65,24 +69,61 @@ static int read_list(const struct hr_root *root, const char *path, struct hr_cpu
     return status == -ERANGE ? -EBADMSG : status;
 }
 
+static void add_cpus(struct hr_cpu_set *cpus, const struct hr_cpu_set *more)
+{
+    for (size_t i = 0; i < sizeof(cpus->words) / sizeof(cpus->words[0]); i++)
+        cpus->words[i] |= more->words[i];
+}
+
+static void invert_cpus(struct hr_cpu_set *cpus)
+{
+    for (size_t i = 0; i < sizeof(cpus->words) / sizeof(cpus->words[0]); i++)
+        cpus->words[i] = ~cpus->words[i];
+}
+
+void hr_cpu_choice_add(struct hr_cpu_choice *choice, const struct hr_cpu_choice *more)
+{
+    choice->words |= more->words;
+    add_cpus(&choice->list, &more->list);
+}
+
+bool hr_cpu_choice_is_all(const struct hr_cpu_choice *choice)
+{
+    return choice->words == 0 && hr_cpu_set_count(&choice->list) == 0;
+}
+
 int hr_cpu_choice_find(const struct hr_cpu_choice *choice, const struct hr_root *root,
                        struct hr_cpu_set *cpus)
 {
-    const bool inverted = choice->kind == HR_CPUS_ALL || choice->kind == HR_CPUS_NOT_ISOLATED;
-    struct hr_cpu_set found = choice->list, without_ticks = {{0}};
+    const unsigned isolated_or_not = choice->words & (HR_CPUS_ISOLATED | HR_CPUS_NOT_ISOLATED);
+    struct hr_cpu_set found = choice->list, isolated = {{0}}, without_ticks = {{0}};
     int status = 0;
 
-    if (choice->kind == HR_CPUS_ISOLATED || choice->kind == HR_CPUS_NOT_ISOLATED)
-        status = read_list(root, "sys/devices/system/cpu/isolated", &found);
-    if (status == 0 && choice->kind != HR_CPUS_ALL && choice->kind != HR_CPUS_LISTED)
+    if (isolated_or_not != 0)
+        status = read_list(root, "sys/devices/system/cpu/isolated", &isolated);
+    if (status == 0 && choice->words != 0)
         status = read_list(root, "sys/devices/system/cpu/nohz_full", &without_ticks);
     if (status < 0)
         return status;
-    for (size_t i = 0; i < sizeof(found.words) / sizeof(found.words[0]); i++) {
-        found.words[i] |= without_ticks.words[i];
-        if (inverted)
-            found.words[i] = ~found.words[i];
-    }
+    add_cpus(&isolated, &without_ticks);
+    if ((choice->words & HR_CPUS_NOHZ_FULL) != 0)
+        add_cpus(&found, &without_ticks);
+    if ((choice->words & HR_CPUS_ISOLATED) != 0)
+        add_cpus(&found, &isolated);
+    invert_cpus(&isolated);
+    if ((choice->words & HR_CPUS_NOT_ISOLATED) != 0)
+        add_cpus(&found, &isolated);
+    if (hr_cpu_choice_is_all(choice))
+        invert_cpus(&found);
     *cpus = found;
     return 0;
+}
+
+const char *hr_cpu_choice_explain_none(const struct hr_cpu_choice *choice)
+{
+    if (choice->words == HR_CPUS_NOHZ_FULL)
+        return "no CPU is without ticks, as \"nohz_full\" asks for: boot the kernel with "
+               "nohz_full=LIST, or list the CPUs";
+    return "no CPU is isolated: boot the kernel with isolcpus=LIST or nohz_full=LIST, or list the "
+           "CPUs";
 }

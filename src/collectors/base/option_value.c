@@ -225,21 +225,20 @@ static bool accepts_windows(const struct rule *rule, const struct hr_option *opt
     return option->count > 0 && option->count <= WINDOWS_MAX;
 }
 
-static bool is_cpus(const struct rule *rule, const struct hr_option_value *value)
+static bool is_cpu_choice(const struct rule *rule, const struct hr_option_value *value)
 {
     const struct hr_option one = {.values = value, .count = 1};
-    struct hr_cpu_set cpus;
+    struct hr_cpu_choice choice;
 
     if (value->type != HR_OPTION_TEXT)
         return accepts_count(rule, &one);
-    return value->text[0] != '\0' && strchr(value->text, '\n') == NULL &&
-           hr_cpu_set_parse(value->text, strlen(value->text), &cpus) == 0;
+    return hr_cpu_choice_parse(value->text, &choice) == 0;
 }
 
-static bool accepts_cpus(const struct rule *rule, const struct hr_option *option)
+static bool accepts_cpu_choices(const struct rule *rule, const struct hr_option *option)
 {
     for (size_t i = 0; i < option->count; i++)
-        if (!is_cpus(rule, &option->values[i]))
+        if (!is_cpu_choice(rule, &option->values[i]))
             return false;
     return option->count > 0;
 }
@@ -253,11 +252,7 @@ static bool accepts_priority(const struct rule *rule, const struct hr_option *op
 
 static bool accepts_cpu_choice(const struct rule *rule, const struct hr_option *option)
 {
-    struct hr_cpu_choice choice;
-
-    if (option->count != 1 || option->values[0].type != HR_OPTION_TEXT)
-        return accepts_count(rule, option);
-    return hr_cpu_choice_parse(option->values[0].text, &choice) == 0;
+    return option->count == 1 && accepts_cpu_choices(rule, option);
 }
 
 /* --- Rules ---------------------------------------------------------------- */
@@ -280,6 +275,7 @@ static bool accepts_cpu_choice(const struct rule *rule, const struct hr_option *
 #define RUNTIMES                                                                                   \
     accepts_words, .accepted = "one or more of \"kubernetes\", \"docker\" and \"podman\"",         \
                    .words = {"kubernetes", "docker", "podman"}
+#define CPU_WORDS .words = {"isolated", "!isolated", "nohz_full"}
 #define TROUBLE                                                                                    \
     accepts_pair, LIMITS(DBL_MIN, 100),                                                            \
         .words = {"cpu", "memory", "io"},                                                          \
@@ -335,9 +331,9 @@ static const struct rule rules[] = {
     {"cgroup_perf", "Plugin", "Event", accepts_events, LIMITS(1, 32),
      .accepted = "names of events in quotes, up to 32, which are counted together"},
     {"cgroup_perf", "Plugin", "CPUs", accepts_cpu_choice, LIMITS(0, HR_CPU_MAX - 1),
-     .accepted = "CPUs as the kernel writes them, such as \"0-3\" or \"0,4-6\", below 8192; or "
-                 "\"isolated\" or \"!isolated\"",
-     .words = {"isolated", "!isolated"}},
+     .accepted = "CPUs as the kernel writes them, such as \"0-3\" or \"0,4-6\", below 8192; "
+                 "\"isolated\", \"!isolated\" or \"nohz_full\"",
+     CPU_WORDS},
     {"cgroup_perf", "Plugin", "Counting", WORD("auto", "descriptors", "bpf")},
     {"cgroup_perf", "Plugin", "RequireEvents", BOOLEAN},
     {"cgroup_perf", "Plugin", "ReportPerCPU", BOOLEAN},
@@ -360,8 +356,10 @@ static const struct rule rules[] = {
     {"wss", "Cgroup", "Method", METHOD},
     {"wss", "Cgroup", "Window", WINDOW},
     {"wss", "Cgroup", "Aging", BOOLEAN},
-    {"osnoise", "Plugin", "CPUs", accepts_cpus, LIMITS(0, HR_CPU_MAX - 1),
-     .accepted = "CPUs as the kernel writes them, such as \"2-7\" or \"0,4-6\", below 8192"},
+    {"osnoise", "Plugin", "CPUs", accepts_cpu_choices, LIMITS(0, HR_CPU_MAX - 1),
+     .accepted = "CPUs as the kernel writes them, such as \"2-7\" or \"0,4-6\", below 8192; "
+                 "\"isolated\", \"!isolated\" or \"nohz_full\"",
+     CPU_WORDS},
     {"osnoise", "Plugin", "Mode", WORD("osnoise", "hwnoise", "sources", "attach")},
     {"osnoise", "Plugin", "Period", SECONDS(0.001, HOUR_S)},
     {"osnoise", "Plugin", "Runtime", SECONDS(0.0001, HOUR_S)},

@@ -229,6 +229,23 @@ static struct hr_cpu_set find_disturbed_cpus(const struct hr_osnoise_plan *plan)
     return disturbed;
 }
 
+static int resize(const struct hr_tracefs *tracefs, const char *name,
+                  const struct hr_osnoise_plan *plan, const struct hr_cpu_set *cpus)
+{
+    char file[64];
+    int status = 0;
+
+    for (unsigned cpu = hr_cpu_set_next(cpus, 0); status == 0 && cpu < HR_CPU_MAX;
+         cpu = hr_cpu_set_next(cpus, cpu + 1)) {
+        snprintf(file, sizeof(file), "per_cpu/cpu%u/buffer_size_kb", cpu);
+        status =
+            write_number(tracefs, name, file, is_measured(plan, cpu) ? needed_kb(plan) : SMALL_KB);
+        if (status == -ENOENT)
+            status = 0; /* the CPU wasn't there when the instance was created */
+    }
+    return status;
+}
+
 /* Each CPU resizes its own buffer, in a worker that the kernel waits for unkillably: so CPUs where
  * ordinary threads get no time keep the large one. The file for all CPUs would wait for those, too.
  */
@@ -237,7 +254,6 @@ static int set_buffer_sizes(const struct hr_tracefs *tracefs, const char *name,
 {
     const struct hr_cpu_set disturbed = find_disturbed_cpus(plan);
     struct hr_cpu_set reachable;
-    char file[64];
 
     int status = hr_osnoise_find_reachable_cpus(&disturbed, REACHABLE_TIMEOUT_NS, &reachable);
     if (status < 0)
@@ -246,15 +262,17 @@ static int set_buffer_sizes(const struct hr_tracefs *tracefs, const char *name,
     status = check_reachable(plan, &reachable, reason);
     if (status < 0)
         return status;
-    for (unsigned cpu = hr_cpu_set_next(&reachable, 0); status == 0 && cpu < HR_CPU_MAX;
-         cpu = hr_cpu_set_next(&reachable, cpu + 1)) {
-        snprintf(file, sizeof(file), "per_cpu/cpu%u/buffer_size_kb", cpu);
-        status =
-            write_number(tracefs, name, file, is_measured(plan, cpu) ? needed_kb(plan) : SMALL_KB);
-        if (status == -ENOENT)
-            status = 0; /* the CPU wasn't there when the instance was created */
-    }
+    status = resize(tracefs, name, plan, &reachable);
     return status < 0 ? explain_error(reason, status, "can't set the size of buffers") : 0;
+}
+
+int hr_osnoise_instance_resize(const struct hr_tracefs *tracefs, const char *name,
+                               const struct hr_osnoise_plan *plan, const struct hr_cpu_set *cpus)
+{
+    struct hr_cpu_set reachable;
+    int status = hr_osnoise_find_reachable_cpus(cpus, REACHABLE_TIMEOUT_NS, &reachable);
+
+    return status < 0 ? status : resize(tracefs, name, plan, &reachable);
 }
 
 /* Only as many words of 32 bits as needed: "3,00000000,0000000f". */
@@ -333,10 +351,15 @@ bool hr_osnoise_instance_has_sample_event(const struct hr_tracefs *tracefs)
 
 /* --- Counting ------------------------------------------------------------- */
 
-static size_t choose_size(const struct hr_osnoise_plan *plan, size_t least, size_t each_cpu)
+static size_t count_cpus(const struct hr_osnoise_plan *plan)
 {
     const size_t measured = hr_cpu_set_count(&plan->cpus);
-    const size_t cpus = measured > 0 ? measured : hr_cpu_set_count(&plan->online);
+
+    return measured > 0 ? measured : hr_cpu_set_count(&plan->online);
+}
+
+static size_t choose_size(size_t cpus, size_t least, size_t each_cpu)
+{
     size_t size = least;
 
     while (size < MOST_ENTRIES && size < cpus * each_cpu)
@@ -369,13 +392,15 @@ static int add_count_trigger(const struct hr_tracefs *tracefs, const char *name,
                              const struct hr_osnoise_plan *plan, enum hr_osnoise_table table)
 {
     const struct table *of = &tables[table];
+    const size_t cpus = count_cpus(plan), most = plan->cpu_count > cpus ? plan->cpu_count : cpus;
     int status = 0;
 
+    /* What has no room among the names is in the sum, which must have room for all. */
     if (of->has_sum)
-        status = add_histogram(tracefs, name, table, SUM_KEYS, choose_size(plan, LEAST_SUMS, 2));
+        status = add_histogram(tracefs, name, table, SUM_KEYS, choose_size(most, LEAST_SUMS, 2));
     if (status == 0)
         status = add_histogram(tracefs, name, table, of->keys,
-                               choose_size(plan, LEAST_ENTRIES, of->each_cpu));
+                               choose_size(cpus, LEAST_ENTRIES, of->each_cpu));
     return status;
 }
 

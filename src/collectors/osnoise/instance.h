@@ -28,6 +28,7 @@ enum hr_osnoise_table {
 struct hr_osnoise_plan {
     struct hr_cpu_set cpus; /**< CPUs to record; of others nothing is kept. None: all */
     struct hr_cpu_set online;
+    size_t cpu_count;           /**< how many may be recorded in time; 0: no more than now */
     struct hr_cpu_set isolated; /**< CPUs that keep the large buffer of a new instance, unless they
                                    are recorded: resizing it would run a thread there */
     bool has_workload;          /**< this run is going to start the tracer's threads on the CPUs */
@@ -61,6 +62,15 @@ struct hr_osnoise_plan {
  */
 int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
                              const struct hr_osnoise_plan *plan, struct hr_reason *reason);
+
+/**
+ * Sets the sizes of the buffers of CPUs that have come online since. One on which a real-time task
+ * leaves no time keeps what the kernel has given it, after two seconds.
+ *
+ * @return 0 or a negative errno.
+ */
+int hr_osnoise_instance_resize(const struct hr_tracefs *tracefs, const char *name,
+                               const struct hr_osnoise_plan *plan, const struct hr_cpu_set *cpus);
 
 /** Whether PIDs are those of the kernel's events, and of /proc of the host: in another PID
  * namespace than the first they aren't. */

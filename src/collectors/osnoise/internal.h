@@ -13,6 +13,7 @@
 #include "headroom/osnoise.h"
 #include "osnoise/affinity.h"
 #include "osnoise/guard.h"
+#include "osnoise/instance.h"
 #include "osnoise/pipe.h"
 #include "osnoise/records.h"
 #include "osnoise/single_noise.h"
@@ -24,6 +25,8 @@
 struct hr_osnoise_cpu_tracking {
     uint64_t last_active_ns; /**< time of its last sample, or when it came online */
     bool was_offline;
+    bool is_awaited;   /**< isn't listed, and was never online: not reported */
+    bool lacks_buffer; /**< wasn't online at the beginning, so that its buffer isn't sized */
     unsigned settling_readings; /**< for so many more readings its sources aren't reported: see
                                    osnoise/read.c */
 };
@@ -46,19 +49,19 @@ struct hr_osnoise {
     struct hr_tracefs tracefs;
     bool lacks_samples;              /**< ATTACH: the kernel has no event of samples */
     struct hr_osnoise_settings seen; /**< the settings that the readings are of */
-    struct hr_cpu_set cpus;          /**< those that are measured */
+    struct hr_cpu_set cpus;          /**< those that are measured, once they are online */
+    struct hr_cpu_set online;        /**< at the beginning */
+    struct hr_osnoise_plan plan;     /**< of its instance */
     struct hr_osnoise_decoder *decoder;
     struct hr_osnoise_pipe *pipe;
     struct hr_osnoise_sources *sources;             /**< NULL if nothing is counted */
     struct hr_osnoise_single_noises *single_noises; /**< NULL if none are reported */
     struct hr_osnoise_cpu *rows;                    /**< one for each of the CPUs, by number */
+    struct hr_osnoise_cpu *reported;                /**< those of them in the last reading */
     struct hr_osnoise_cpu_tracking *tracking;
     size_t cpu_count;
     uint64_t read_ns; /**< time of the last reading, or of the beginning */
 };
-
-/** Reads which CPUs are "online" or "possible". @return 0 or a negative errno. */
-int hr_osnoise_read_cpus(const struct hr_root *root, const char *which, struct hr_cpu_set *cpus);
 
 /** Gives the workload's threads their rank, if this run has any. @return 0, also if there are no
  * threads to be seen; or a negative errno, with the reason. */

@@ -103,7 +103,7 @@ static int check_duty(const struct hr_osnoise_options *options, struct hr_reason
 
 static int check_workload(const struct hr_osnoise_options *options, struct hr_reason *reason)
 {
-    if (hr_cpu_set_count(&options->cpus) == 0)
+    if (hr_cpu_choice_is_all(&options->cpus))
         return hr_reason_set(reason, -EINVAL,
                              "no CPUs are given for the workload: list those to measure");
     int status = check_times(options, reason);

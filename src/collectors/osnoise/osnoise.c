@@ -2,16 +2,14 @@
 #include "headroom/osnoise.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/reason.h"
-#include "base/text.h"
 #include "headroom/clock.h"
-#include "headroom/root.h"
+#include "osnoise/cpus.h"
 #include "osnoise/instance.h"
 #include "osnoise/internal.h"
 #include "osnoise/probe.h"
@@ -20,57 +18,6 @@
 
 /* Other runs of this process may have taken a name. */
 #define MAX_NAMES 16
-
-/* --- CPUs ----------------------------------------------------------------- */
-
-int hr_osnoise_read_cpus(const struct hr_root *root, const char *which, struct hr_cpu_set *cpus)
-{
-    char path[64], text[4096];
-    size_t length;
-
-    snprintf(path, sizeof(path), "sys/devices/system/cpu/%s", which);
-    int status =
-        hr_text_read_and_close(hr_root_openat(root, path, O_RDONLY), text, sizeof(text), &length);
-    return status < 0 ? status : hr_cpu_set_parse(text, length, cpus);
-}
-
-static void intersect_cpus(struct hr_cpu_set *cpus, const struct hr_cpu_set *others)
-{
-    for (size_t i = 0; i < sizeof(cpus->words) / sizeof(cpus->words[0]); i++)
-        cpus->words[i] &= others->words[i];
-}
-
-static int explain_online_error(struct hr_reason *reason, int error)
-{
-    return hr_reason_set(reason, error, "can't read which CPUs are online (%s)", strerror(-error));
-}
-
-/* The CPUs of the options, or all that are online; in ATTACH, of these the ones that the tracer is
- * set to. */
-static int choose_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_settings *now,
-                       struct hr_reason *reason)
-{
-    struct hr_cpu_set online, chosen = osnoise->options.cpus;
-    int status = hr_osnoise_read_cpus(osnoise->root, "online", &online);
-
-    if (status < 0)
-        return explain_online_error(reason, status);
-    if (hr_cpu_set_count(&chosen) == 0)
-        chosen = online;
-    if (osnoise->options.mode == HR_OSNOISE_ATTACH)
-        intersect_cpus(&chosen, &now->cpus);
-    if (hr_cpu_set_count(&chosen) == 0)
-        return hr_reason_set(
-            reason, -ENXIO,
-            "the run to attach to measures none of the CPUs given: choose others, or give none");
-    osnoise->cpus = chosen;
-    intersect_cpus(&chosen, &online);
-    if (hr_cpu_set_count(&chosen) == 0)
-        return hr_reason_set(reason, -ENXIO,
-                             "none of the CPUs to measure is online: see "
-                             "/sys/devices/system/cpu/online");
-    return 0;
-}
 
 /* --- Settings ------------------------------------------------------------- */
 
@@ -90,16 +37,6 @@ static void request_option(struct hr_osnoise_settings *settings,
         request_setting(settings, setting, on);
 }
 
-/* The kernel refuses lists with CPUs that aren't possible. */
-static struct hr_cpu_set possible_cpus(const struct hr_osnoise *osnoise)
-{
-    struct hr_cpu_set cpus = osnoise->cpus, possible;
-
-    if (hr_osnoise_read_cpus(osnoise->root, "possible", &possible) == 0)
-        intersect_cpus(&cpus, &possible);
-    return cpus;
-}
-
 static void choose_settings(struct hr_osnoise *osnoise, const struct hr_osnoise_settings *now)
 {
     const struct hr_osnoise_options *options = &osnoise->options;
@@ -110,7 +47,7 @@ static void choose_settings(struct hr_osnoise *osnoise, const struct hr_osnoise_
     if (options->mode == HR_OSNOISE_ATTACH)
         return;
     ours->has[HR_OSNOISE_CPUS] = true;
-    ours->cpus = possible_cpus(osnoise);
+    ours->cpus = hr_osnoise_possible_cpus(osnoise);
     request_option(ours, now, HR_OSNOISE_OPTION_WORKLOAD, has_workload);
     if (!has_workload)
         return;
@@ -136,7 +73,7 @@ static int plan_settings(struct hr_osnoise *osnoise, struct hr_reason *reason)
 
     if (status < 0)
         return status;
-    status = choose_cpus(osnoise, &now, reason);
+    status = hr_osnoise_choose_cpus(osnoise, &now.cpus, reason);
     if (status < 0)
         return status;
     choose_settings(osnoise, &now);
@@ -181,26 +118,21 @@ static int write_state_file(struct hr_osnoise *osnoise, struct hr_reason *reason
     return 0;
 }
 
-/* A kernel without such CPUs has no file, or no list in it. */
-static void add_cpus(const struct hr_osnoise *osnoise, const char *which, struct hr_cpu_set *cpus)
-{
-    struct hr_cpu_set more = {0};
-
-    if (hr_osnoise_read_cpus(osnoise->root, which, &more) < 0)
-        return;
-    for (size_t i = 0; i < sizeof(cpus->words) / sizeof(cpus->words[0]); i++)
-        cpus->words[i] |= more.words[i];
-}
-
-/* The state file names the instance before it is created: a crash in between leaves one that isn't
- * there, which needs no removal, but none that is unknown. */
-static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
+/* Without a choice of CPUs all are recorded, and tables have room for those that are online. */
+static void make_plan(struct hr_osnoise *osnoise)
 {
     const enum hr_osnoise_mode mode = osnoise->options.mode;
+    const struct hr_cpu_choice isolated = {.words = HR_CPUS_ISOLATED};
+    const struct hr_cpu_set possible = hr_osnoise_possible_cpus(osnoise);
+    const bool records_all =
+        mode == HR_OSNOISE_SOURCES && hr_cpu_choice_is_all(&osnoise->options.cpus);
     /* In ATTACH as the other program has set them. */
     const uint64_t *const set = mode == HR_OSNOISE_ATTACH ? osnoise->seen.numbers : NULL;
-    struct hr_osnoise_plan plan = {
-        .cpus = possible_cpus(osnoise),
+
+    osnoise->plan = (struct hr_osnoise_plan){
+        .cpus = records_all ? (struct hr_cpu_set){{0}} : possible,
+        .online = osnoise->online,
+        .cpu_count = hr_cpu_set_count(&possible),
         .has_workload = mode == HR_OSNOISE_WORKLOAD || mode == HR_OSNOISE_HARDWARE,
         .by_source = osnoise->options.by_source,
         .histogram = osnoise->options.histogram,
@@ -210,16 +142,20 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
         .period_us = set != NULL ? set[HR_OSNOISE_PERIOD] : osnoise->options.period_us,
         .runtime_us = set != NULL ? set[HR_OSNOISE_RUNTIME] : osnoise->options.runtime_us,
     };
+    /* None if they can't be read. */
+    hr_cpu_choice_find(&isolated, osnoise->root, &osnoise->plan.isolated);
+}
+
+/* The state file names the instance before it is created: a crash in between leaves one that isn't
+ * there, which needs no removal, but none that is unknown. */
+static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
+{
     int status = hr_osnoise_state_sign(&osnoise->state);
 
     if (status < 0)
         return hr_reason_set(reason, status, "can't find this process in /proc (%s)",
                              strerror(-status));
-    status = hr_osnoise_read_cpus(osnoise->root, "online", &plan.online);
-    if (status < 0)
-        return explain_online_error(reason, status);
-    add_cpus(osnoise, "isolated", &plan.isolated);
-    add_cpus(osnoise, "nohz_full", &plan.isolated);
+    make_plan(osnoise);
     status = -EEXIST;
     for (int number = 0; number < MAX_NAMES && status == -EEXIST; number++) {
         choose_instance_name(osnoise, number);
@@ -227,8 +163,8 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
             continue;
         status = write_state_file(osnoise, reason);
         if (status == 0)
-            status =
-                hr_osnoise_instance_make(&osnoise->tracefs, osnoise->state.instance, &plan, reason);
+            status = hr_osnoise_instance_make(&osnoise->tracefs, osnoise->state.instance,
+                                              &osnoise->plan, reason);
     }
     if (status != -EEXIST)
         return status;
@@ -319,8 +255,9 @@ static int create_rows(struct hr_osnoise *osnoise)
 
     osnoise->cpu_count = hr_cpu_set_count(&osnoise->cpus);
     osnoise->rows = calloc(osnoise->cpu_count, sizeof(*osnoise->rows));
+    osnoise->reported = calloc(osnoise->cpu_count, sizeof(*osnoise->reported));
     osnoise->tracking = calloc(osnoise->cpu_count, sizeof(*osnoise->tracking));
-    if (osnoise->rows == NULL || osnoise->tracking == NULL)
+    if (osnoise->rows == NULL || osnoise->reported == NULL || osnoise->tracking == NULL)
         return -ENOMEM;
     for (unsigned cpu = hr_cpu_set_next(&osnoise->cpus, 0); cpu < HR_CPU_MAX;
          cpu = hr_cpu_set_next(&osnoise->cpus, cpu + 1))
@@ -363,6 +300,8 @@ static void close_readers(struct hr_osnoise *osnoise)
     osnoise->decoder = NULL;
     free(osnoise->rows);
     osnoise->rows = NULL;
+    free(osnoise->reported);
+    osnoise->reported = NULL;
     free(osnoise->tracking);
     osnoise->tracking = NULL;
 }
@@ -444,7 +383,7 @@ static int set_up_run(struct hr_osnoise *osnoise, struct hr_reason *reason)
         status = start_tracer(osnoise, reason);
     if (status == 0)
         status = hr_osnoise_pipe_open(&osnoise->tracefs, osnoise->state.instance, &osnoise->cpus,
-                                      osnoise->decoder, &osnoise->pipe);
+                                      &osnoise->online, osnoise->decoder, &osnoise->pipe);
     return status;
 }
 
@@ -452,8 +391,16 @@ static void mark_started(struct hr_osnoise *osnoise)
 {
     osnoise->runs = true;
     osnoise->read_ns = hr_clock_ns();
-    for (size_t i = 0; i < osnoise->cpu_count; i++)
-        osnoise->tracking[i].last_active_ns = osnoise->read_ns;
+    for (size_t i = 0; i < osnoise->cpu_count; i++) {
+        const unsigned cpu = osnoise->rows[i].cpu;
+        const bool is_offline = !hr_cpu_set_has(&osnoise->online, cpu);
+        osnoise->tracking[i] = (struct hr_osnoise_cpu_tracking){
+            .last_active_ns = osnoise->read_ns,
+            .was_offline = is_offline,
+            .is_awaited = is_offline && !hr_cpu_set_has(&osnoise->options.cpus.list, cpu),
+            .lacks_buffer = is_offline,
+        };
+    }
 }
 
 int hr_osnoise_give_up(struct hr_osnoise *osnoise, int error, struct hr_reason *reason)

@@ -65,9 +65,11 @@ static int open_buffer(const struct hr_osnoise_pipe *pipe, const struct hr_trace
 /* Opens the buffers at the start, so that errors show early; a buffer opened later reads the same.
  */
 static void open_buffers(struct hr_osnoise_pipe *pipe, const struct hr_tracefs *tracefs,
-                         const struct hr_cpu_set *cpus)
+                         const struct hr_cpu_set *cpus, const struct hr_cpu_set *now)
 {
     for (unsigned cpu = 0; (cpu = hr_cpu_set_next(cpus, cpu)) < HR_CPU_MAX; cpu++) {
+        if (!hr_cpu_set_has(now, cpu))
+            continue;
         int fd = open_buffer(pipe, tracefs, cpu);
         if (fd >= 0 && hr_descriptor_keep(&fd, HR_KEEP_FILE))
             pipe->fds[cpu] = fd;
@@ -77,8 +79,8 @@ static void open_buffers(struct hr_osnoise_pipe *pipe, const struct hr_tracefs *
 }
 
 int hr_osnoise_pipe_open(const struct hr_tracefs *tracefs, const char *instance,
-                         const struct hr_cpu_set *cpus, struct hr_osnoise_decoder *decoder,
-                         struct hr_osnoise_pipe **pipe)
+                         const struct hr_cpu_set *cpus, const struct hr_cpu_set *now,
+                         struct hr_osnoise_decoder *decoder, struct hr_osnoise_pipe **pipe)
 {
     unsigned end = find_cpu_end(cpus);
     struct hr_osnoise_pipe *made = calloc(1, sizeof(*made) + end * sizeof(made->fds[0]));
@@ -96,7 +98,7 @@ int hr_osnoise_pipe_open(const struct hr_tracefs *tracefs, const char *instance,
     made->cpu_end = end;
     for (unsigned cpu = 0; cpu < end; cpu++)
         made->fds[cpu] = -1;
-    open_buffers(made, tracefs, cpus);
+    open_buffers(made, tracefs, cpus, now);
     *pipe = made;
     return 0;
 }

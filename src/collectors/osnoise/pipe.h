@@ -19,13 +19,15 @@ struct hr_osnoise_pipe;
  * Opens the buffers of CPUs, as far as possible: one that can't be opened is retried at each
  * reading.
  *
+ * @param cpus      all that may be read; of those that are in `now`, too, the buffers are opened at
+ *                  once, of others when they are read.
  * @param instance  its name.
  * @param decoder   must outlive the pipe.
  * @return 0 or -ENOMEM.
  */
 int hr_osnoise_pipe_open(const struct hr_tracefs *tracefs, const char *instance,
-                         const struct hr_cpu_set *cpus, struct hr_osnoise_decoder *decoder,
-                         struct hr_osnoise_pipe **pipe);
+                         const struct hr_cpu_set *cpus, const struct hr_cpu_set *now,
+                         struct hr_osnoise_decoder *decoder, struct hr_osnoise_pipe **pipe);
 
 /** NULL is allowed. */
 void hr_osnoise_pipe_close(struct hr_osnoise_pipe *pipe);

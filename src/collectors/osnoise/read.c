@@ -6,6 +6,7 @@
 
 #include "base/reason.h"
 #include "headroom/clock.h"
+#include "osnoise/cpus.h"
 #include "osnoise/instance.h"
 #include "osnoise/internal.h"
 #include "osnoise/users.h"
@@ -199,28 +200,60 @@ static void update_cpu_state(struct hr_osnoise_cpu *row, struct hr_osnoise_cpu_t
                                                                      : HR_OSNOISE_CPU_FINE;
 }
 
+/* A buffer that the kernel made meanwhile may be of the least size; that it can't be set shows as
+ * lost records at worst. */
+static int prepare_new_cpus(struct hr_osnoise *osnoise, const struct hr_cpu_set *came,
+                            struct hr_reason *reason)
+{
+    struct hr_cpu_set unsized = {0};
+
+    for (size_t i = 0; i < osnoise->cpu_count; i++) {
+        if (!hr_cpu_set_has(came, osnoise->rows[i].cpu))
+            continue;
+        if (osnoise->tracking[i].lacks_buffer)
+            hr_cpu_set_add(&unsized, osnoise->rows[i].cpu);
+        osnoise->tracking[i].lacks_buffer = false;
+    }
+    if (hr_cpu_set_count(&unsized) > 0)
+        hr_osnoise_instance_resize(&osnoise->tracefs, osnoise->state.instance, &osnoise->plan,
+                                   &unsized);
+    return hr_cpu_set_count(came) > 0 ? hr_osnoise_set_rank(osnoise, reason) : 0;
+}
+
 static int read_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_settings *now,
                      uint64_t now_ns, struct hr_reason *reason)
 {
-    struct hr_cpu_set online;
-    bool has_new_threads = false;
+    struct hr_cpu_set online, came = {0};
     bool has_workload =
         !now->has[HR_OSNOISE_OPTION_WORKLOAD] || now->numbers[HR_OSNOISE_OPTION_WORKLOAD] != 0;
     bool has_samples = has_workload && !osnoise->lacks_samples;
     uint64_t silent_after_ns = has_samples ? silence_limit_ns(now) : UINT64_MAX;
-    int status = hr_osnoise_read_cpus(osnoise->root, "online", &online);
+    int status = hr_osnoise_read_online(osnoise->root, &online, reason);
 
     if (status < 0)
-        return hr_reason_set(reason, status, "can't read which CPUs are online (%s)",
-                             strerror(-status));
+        return status;
     for (size_t i = 0; i < osnoise->cpu_count; i++) {
-        const bool was_offline = osnoise->tracking[i].was_offline;
+        struct hr_osnoise_cpu_tracking *tracking = &osnoise->tracking[i];
+        const bool is_online = hr_cpu_set_has(&online, osnoise->rows[i].cpu);
+        if (tracking->is_awaited && !is_online)
+            continue;
+        tracking->is_awaited = false;
+        if (tracking->was_offline && is_online)
+            hr_cpu_set_add(&came, osnoise->rows[i].cpu);
         read_cpu(osnoise, i);
-        update_cpu_state(&osnoise->rows[i], &osnoise->tracking[i],
-                         hr_cpu_set_has(&online, osnoise->rows[i].cpu), now_ns, silent_after_ns);
-        has_new_threads = has_new_threads || (was_offline && !osnoise->tracking[i].was_offline);
+        update_cpu_state(&osnoise->rows[i], tracking, is_online, now_ns, silent_after_ns);
     }
-    return has_new_threads ? hr_osnoise_set_rank(osnoise, reason) : 0;
+    return prepare_new_cpus(osnoise, &came, reason);
+}
+
+static size_t report_cpus(struct hr_osnoise *osnoise)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < osnoise->cpu_count; i++)
+        if (!osnoise->tracking[i].is_awaited)
+            osnoise->reported[count++] = osnoise->rows[i];
+    return count;
 }
 
 /* --- Sources -------------------------------------------------------------- */
@@ -295,8 +328,8 @@ static int read_all(struct hr_osnoise *osnoise, const struct hr_osnoise_settings
     read_single_noises(osnoise, &got);
     got.elapsed_ns = now_ns - osnoise->read_ns;
     osnoise->read_ns = now_ns;
-    got.cpus = osnoise->rows;
-    got.cpu_count = osnoise->cpu_count;
+    got.cpus = osnoise->reported;
+    got.cpu_count = report_cpus(osnoise);
     got.lacks_samples = osnoise->lacks_samples;
     *reading = got;
     return 0;

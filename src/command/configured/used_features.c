@@ -301,6 +301,15 @@ static void find_methods(struct usage_wss *wss)
         use_method(wss, wss->groups.options.list[i]);
 }
 
+static void add_cpus(const struct config_item *item, struct hr_cpu_choice *cpus)
+{
+    struct hr_cpu_choice one;
+
+    for (size_t i = 0; i < item->value_count; i++)
+        if (hr_cpu_choice_parse(item->values[i], &one) == 0)
+            hr_cpu_choice_add(cpus, &one);
+}
+
 static int read_osnoise(struct usage *usage, const struct config_item *block)
 {
     /* A build without libtraceevent has no hr_osnoise_mode_name(). */
@@ -321,6 +330,9 @@ static int read_osnoise(struct usage *usage, const struct config_item *block)
     item = config_find(block, "Priority");
     usage->osnoise.keeps_priority = item != NULL && is_word(config_text(item), "o:0");
     usage->osnoise.sources = (size_t)config_number(config_find(block, "Sources"), 0);
+    for (size_t i = 0; i < block->child_count; i++)
+        if (config_is(&block->children[i], "CPUs"))
+            add_cpus(&block->children[i], &usage->osnoise.cpus);
     return 0;
 }
 

@@ -97,6 +97,26 @@ static void check_mode(const struct hr_root *root, enum hr_osnoise_mode mode, bo
         findings_add_reason(findings, FINDING_LACKS, features[mode], &reason);
 }
 
+/* --- CPUs ------------------------------------------------------------------ */
+
+/* A list is what the operator wants, whatever there is. */
+static void check_cpus(const struct hr_root *root, const struct hr_cpu_choice *cpus,
+                       struct findings *findings)
+{
+    static const char feature[] = "CPUs that are chosen by a word";
+    struct hr_reason reason;
+    struct hr_cpu_set found;
+
+    if (cpus->words == 0)
+        return;
+    int status = hr_osnoise_find_cpus(root, cpus, &found, &reason);
+    if (status == 0)
+        findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
+    else
+        findings_add_reason(findings, status == -ENXIO ? FINDING_LACKS : FINDING_UNTRIED, feature,
+                            &reason);
+}
+
 /* --- Leftovers of killed runs --------------------------------------------- */
 
 /* Where the command and the plugin keep the settings to restore, by default. */
@@ -184,7 +204,7 @@ void doctor_check_osnoise_options(const struct usage *usage, struct findings *fi
     size_t next = 0;
 
     options.state_path = OSNOISE_PLUGIN_STATE_PATH;
-    hr_cpu_set_add(&options.cpus, 0);
+    hr_cpu_set_add(&options.cpus.list, 0);
     while ((block = doctor_next_block(usage, "osnoise", &next)) != NULL) {
         read_options(block, &options);
         if (hr_osnoise_check(&options, &reason) < 0) {
@@ -210,5 +230,6 @@ void doctor_check_osnoise(const struct hr_root *root, const struct usage *usage,
                          NULL);
     }
     findings_use(findings, true);
+    check_cpus(root, &usage->osnoise.cpus, findings);
     check_leftovers(findings);
 }

@@ -38,7 +38,11 @@ static void print_help(void)
           "--seconds.\n"
           "\n"
           "What is measured:\n"
-          "  --cpus LIST            these CPUs, such as 2-3,8\n"
+          "  --cpus LIST            these CPUs, such as 2-3,8; or one of these words, for\n"
+          "                         CPUs that the kernel was booted to leave alone:\n"
+          "                           isolated: by isolcpus= or nohz_full=\n"
+          "                           !isolated: all others\n"
+          "                           nohz_full: by nohz_full= alone\n"
           "  --mode MODE            osnoise (default): a thread of the kernel runs on each\n"
           "                           CPU and looks for gaps; it takes --runtime of each\n"
           "                           --period\n"
@@ -111,15 +115,15 @@ static int parse_mode(const char *title, struct options *options)
 
 static int parse_cpus(const char *title, struct options *options)
 {
-    struct hr_cpu_set *cpus = &options->request.options.cpus;
-    /* The kernel's lists may end in a newline. */
-    int status =
-        strchr(optarg, '\n') == NULL ? hr_cpu_set_parse(optarg, strlen(optarg), cpus) : -EINVAL;
+    int status = hr_cpu_choice_parse(optarg, &options->request.options.cpus);
     if (status == -ERANGE)
         return command_misused(title, "--cpus takes numbers below %d, not '%s'", HR_CPU_MAX,
                                optarg);
-    if (status != 0 || hr_cpu_set_count(cpus) == 0)
-        return command_misused(title, "--cpus takes a list such as 2-3,8, not '%s'", optarg);
+    if (status != 0)
+        return command_misused(title,
+                               "--cpus takes a list such as 2-3,8, or isolated, !isolated or "
+                               "nohz_full, not '%s'",
+                               optarg);
     options->request.cpus = optarg;
     return COMMAND_DONE;
 }

@@ -248,12 +248,17 @@ static void print_workload(FILE *file, const struct hr_osnoise_options *options)
         fputs(", interrupts off", file);
 }
 
+static bool is_one_cpu(const struct hr_cpu_choice *cpus)
+{
+    return cpus->words == 0 && hr_cpu_set_count(&cpus->list) == 1;
+}
+
 static void print_headline(FILE *file, const struct osnoise_report *report)
 {
     const struct hr_osnoise_options *options = report->options;
     fprintf(file, "Mode %s, ", hr_osnoise_mode_name(options->mode));
     if (report->cpus != NULL)
-        fprintf(file, "CPU%s %s, ", hr_cpu_set_count(&options->cpus) == 1 ? "" : "s", report->cpus);
+        fprintf(file, "CPU%s %s, ", is_one_cpu(&options->cpus) ? "" : "s", report->cpus);
     else
         fputs(options->mode == HR_OSNOISE_SOURCES ? "all CPUs, " : "CPUs of the other run, ", file);
     switch (options->mode) {

@@ -33,14 +33,16 @@ static void tear_down(void)
 static const struct {
     const char *text;
     int status;
-    enum hr_cpu_choice_kind kind;
+    unsigned words;
     const char *list;
 } texts[] = {
-    {"0-3,8", 0, HR_CPUS_LISTED, "0-3,8"},
-    {"7", 0, HR_CPUS_LISTED, "7"},
+    {"0-3,8", 0, 0, "0-3,8"},
+    {"7", 0, 0, "7"},
     {"isolated", 0, HR_CPUS_ISOLATED, ""},
     {"Isolated", 0, HR_CPUS_ISOLATED, ""},
     {"!isolated", 0, HR_CPUS_NOT_ISOLATED, ""},
+    {"nohz_full", 0, HR_CPUS_NOHZ_FULL, ""},
+    {"!nohz_full", -EBADMSG, 0, NULL},
     {"", -EBADMSG, 0, NULL},
     {"\n", -EBADMSG, 0, NULL},
     {"0-3\n", -EBADMSG, 0, NULL},
@@ -63,13 +65,14 @@ START_TEST(parses)
         ck_assert_mem_eq(&choice, &before, sizeof(choice));
         return;
     }
-    ck_assert_int_eq(choice.kind, texts[_i].kind);
+    ck_assert_int_eq(choice.words, texts[_i].words);
     ck_assert_int_eq(hr_cpu_set_parse(texts[_i].list, strlen(texts[_i].list), &list), 0);
     ck_assert(hr_cpu_set_equal(&choice.list, &list));
 }
 END_TEST
 
-/* What the files contain; NULL: there is none. Of CPUs 0 to 7 those that are chosen. */
+/* What the files contain; NULL: there is none. The texts of a choice are added up. Of CPUs 0 to 7
+ * those that are chosen. */
 static const struct {
     const char *isolated, *nohz_full, *text;
     int status;
@@ -91,6 +94,16 @@ static const struct {
     {"2-3\n", "3,5\n", "!isolated", 0, "0-1,4,6-7"},
     {"2-3\n", "3,5\n", "0-3", 0, "0-3"},
     {"\n", "4-7\n", "!isolated", 0, "0-3"},
+    {"2-3\n", "3,5\n", "nohz_full", 0, "3,5"},
+    {"two\n", "3,5\n", "nohz_full", 0, "3,5"}, /* it isn't read */
+    {"2-3\n", "(null)\n", "nohz_full", 0, ""},
+    {"2-3\n", NULL, "nohz_full", 0, ""},
+    {"2-3\n", "two\n", "nohz_full", -EBADMSG, NULL},
+    {"2-3\n", "\n", "isolated 0", 0, "0,2-3"},
+    {"2-3\n", "5\n", "nohz_full 0 3-4", 0, "0,3-5"},
+    {"2-3\n", "5\n", "nohz_full isolated", 0, "2-3,5"},
+    {"2-3\n", "5\n", "!isolated isolated", 0, "0-7"},
+    {"2-3\n", "5\n", "!isolated 2", 0, "0-2,4,6-7"},
     {"two\n", "\n", "isolated", -EBADMSG, NULL},
     {"\n", "8192\n", "!isolated", -EBADMSG, NULL},
     {"two\n", "two\n", "0-3", 0, "0-3"}, /* they aren't read */
@@ -99,15 +112,21 @@ static const struct {
 
 START_TEST(finds)
 {
-    struct hr_cpu_choice choice = {.kind = HR_CPUS_ALL};
+    struct hr_cpu_choice choice = {0}, more;
     struct hr_cpu_set chosen, all, expected;
+    char list[64];
 
     if (machines[_i].isolated != NULL)
         tree_write(tree, CPU "isolated", "%s", machines[_i].isolated);
     if (machines[_i].nohz_full != NULL)
         tree_write(tree, CPU "nohz_full", "%s", machines[_i].nohz_full);
-    if (machines[_i].text != NULL)
-        ck_assert_int_eq(hr_cpu_choice_parse(machines[_i].text, &choice), 0);
+    ck_assert(hr_cpu_choice_is_all(&choice));
+    snprintf(list, sizeof(list), "%s", machines[_i].text != NULL ? machines[_i].text : "");
+    for (char *text = strtok(list, " "); text != NULL; text = strtok(NULL, " ")) {
+        ck_assert_int_eq(hr_cpu_choice_parse(text, &more), 0);
+        hr_cpu_choice_add(&choice, &more);
+        ck_assert(!hr_cpu_choice_is_all(&choice));
+    }
     ck_assert_int_eq(hr_cpu_set_parse("0-7", 3, &all), 0);
     memset(&chosen, 0x55, sizeof(chosen));
     const struct hr_cpu_set before = chosen;

@@ -99,7 +99,10 @@ static const struct {
      "CPUs",
      {TEXT("6-4")},
      1,
-     "CPUs as the kernel writes them, such as \"2-7\" or \"0,4-6\", below 8192"},
+     "CPUs as the kernel writes them, such as \"2-7\" or \"0,4-6\", below 8192; \"isolated\", "
+     "\"!isolated\" or \"nohz_full\""},
+    {"osnoise", "Plugin", "CPUs", {TEXT("isolated"), NUMBER(3)}, 2, NULL},
+    {"cgroup_perf", "Plugin", "CPUs", {TEXT("nohz_full")}, 1, NULL},
     {"osnoise", "Plugin", "MaxDuty", {NUMBER(0)}, 1, "a number of percent above 0, up to 100"},
     {"headroom", "Cgroup", "Trouble", {TEXT("io"), NUMBER(100)}, 2, NULL},
     {"headroom",

@@ -167,7 +167,7 @@ START_TEST(attaches_to_the_top)
     live_set("current_tracer", "osnoise");
     live.options.mode = HR_OSNOISE_ATTACH;
     live.options.by_source = true;
-    live.options.cpus = (struct hr_cpu_set){0};
+    live.options.cpus = (struct hr_cpu_choice){0};
     live_begin();
     ck_assert(hear_attached(1));
     ck_assert_uint_eq(live.reading.cpu_count, 1);

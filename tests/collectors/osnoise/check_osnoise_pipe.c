@@ -59,9 +59,9 @@ static void open_pipe(struct buffers *buffers, const char *list)
     struct hr_cpu_set cpus;
 
     ck_assert_int_eq(hr_cpu_set_parse(list, strlen(list), &cpus), 0);
-    ck_assert_int_eq(
-        hr_osnoise_pipe_open(&buffers->tracefs, "ours", &cpus, buffers->decoder, &buffers->pipe),
-        0);
+    ck_assert_int_eq(hr_osnoise_pipe_open(&buffers->tracefs, "ours", &cpus, &cpus, buffers->decoder,
+                                          &buffers->pipe),
+                     0);
 }
 
 static int read_pipe(struct buffers *buffers, unsigned cpu, uint64_t *lost)

@@ -280,6 +280,77 @@ START_TEST(what_a_cpu_reports_after_it_was_offline_isnt_noise)
 }
 END_TEST
 
+/* One that may come is reported once it is there, without what its first durations say; of all
+ * modes its buffer gets its size then. */
+START_TEST(cpus_that_come_later_are_measured)
+{
+    tree_write(tree, "sys/devices/system/cpu/possible", "0-3\n");
+    tree_write(tree, "sys/devices/system/cpu/online", "0-2\n");
+    begin_mode(HR_OSNOISE_SOURCES, "");
+    ck_assert_str_eq(instance_file("per_cpu/cpu2/buffer_size_kb"), "16\n");
+    ck_assert_str_eq(instance_file("per_cpu/cpu3/buffer_size_kb"), "1410\n");
+    ck_assert_str_eq(fake_tracefs_get("osnoise/cpus"), "0-3\n");
+    read_run();
+    ck_assert_uint_eq(reading.cpu_count, 3);
+
+    tree_write(tree, "sys/devices/system/cpu/online", "0-3\n");
+    tested_cpus = (struct hr_cpu_set){0};
+    write_table("thread_noise", 3, 90000001000);
+    read_run();
+    ck_assert_uint_eq(reading.cpu_count, 4);
+    ck_assert_uint_eq(reading.cpus[3].cpu, 3);
+    ck_assert_int_eq(reading.cpus[3].state, HR_OSNOISE_CPU_FINE);
+    ck_assert_uint_eq(reading.source_count, 0);
+    ck_assert_str_eq(instance_file("per_cpu/cpu3/buffer_size_kb"), "16\n");
+    ck_assert_uint_eq(hr_cpu_set_count(&tested_cpus), 1); /* the others aren't disturbed again */
+    ck_assert(hr_cpu_set_has(&tested_cpus, 3));
+    read_run();
+    write_table("thread_noise", 3, 90000005000);
+    read_run();
+    ck_assert_uint_eq(reading.source_count, 1);
+    ck_assert_uint_eq(reading.sources[0].cpu, 3);
+    ck_assert_uint_eq(reading.sources[0].duration_ns, 4000);
+
+    tested_cpus = (struct hr_cpu_set){0};
+    tree_write(tree, "sys/devices/system/cpu/online", "0-2\n");
+    read_run();
+    ck_assert_uint_eq(reading.cpu_count, 4);
+    ck_assert_int_eq(reading.cpus[3].state, HR_OSNOISE_CPU_OFFLINE);
+    tree_write(tree, "sys/devices/system/cpu/online", "0-3\n");
+    read_run(); /* its buffer was kept */
+    ck_assert_uint_eq(hr_cpu_set_count(&tested_cpus), 0);
+}
+END_TEST
+
+/* A list says which CPUs there should be; a word takes those that there are. */
+START_TEST(buffers_of_cpus_that_come_later_are_as_large_as_the_others)
+{
+    struct hr_osnoise_options options =
+        options_of(HR_OSNOISE_WORKLOAD, _i == 0 ? "1,3" : "isolated");
+    struct page page = {.used = 0};
+
+    tree_write(tree, "sys/devices/system/cpu/possible", "0-3\n");
+    tree_write(tree, "sys/devices/system/cpu/online", "0-2\n");
+    tree_write(tree, "sys/devices/system/cpu/isolated", "1,3\n");
+    options.max_single_ns = 50000;
+    begin_run(&options);
+    read_run();
+    ck_assert_uint_eq(reading.cpu_count, _i == 0 ? 2 : 1);
+    tree_write(tree, "sys/devices/system/cpu/online", "0-3\n");
+    read_run();
+    ck_assert_uint_eq(reading.cpu_count, 2);
+    ck_assert_int_eq(reading.cpus[1].state, HR_OSNOISE_CPU_FINE);
+    ck_assert_str_eq(instance_file("per_cpu/cpu1/buffer_size_kb"), "128\n");
+    ck_assert_str_eq(instance_file("per_cpu/cpu3/buffer_size_kb"), "128\n");
+    put_noise(&page, "backup", 1000, 80000);
+    hand_over(3, &page);
+    read_run();
+    ck_assert_uint_eq(reading.single_noise_count, 1);
+    ck_assert_uint_eq(reading.single_noises[0].cpu, 3);
+    ck_assert_uint_eq(reading.cpus[1].single_count, 1);
+}
+END_TEST
+
 START_TEST(reading_allocates_nothing)
 {
     struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "0-3");
@@ -308,6 +379,8 @@ int main(void)
     tcase_add_test(tests, what_comes_with_other_settings_is_not_read);
     tcase_add_test(tests, silence_isnt_quiet);
     tcase_add_test(tests, what_a_cpu_reports_after_it_was_offline_isnt_noise);
+    tcase_add_test(tests, cpus_that_come_later_are_measured);
+    tcase_add_loop_test(tests, buffers_of_cpus_that_come_later_are_as_large_as_the_others, 0, 2);
     tcase_add_test(tests, reading_allocates_nothing);
     return run_suite("osnoise reading", tests);
 }

@@ -101,7 +101,7 @@ START_TEST(long_lists_of_cpus)
     fake_tracefs_set("osnoise/cpus", "0-511\n");
     snprintf(settings_before, sizeof(settings_before), "%s", list_settings());
     struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, rows[_i].cpus);
-    ck_assert_uint_eq(hr_cpu_set_count(&options.cpus), 64);
+    ck_assert_uint_eq(hr_cpu_set_count(&options.cpus.list), 64);
     open_run(&options);
     ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), rows[_i].error);
     if (rows[_i].error == 0) {
@@ -133,6 +133,56 @@ START_TEST(buffers_are_as_large_as_periods_are_short)
     begin_run(&options);
     ck_assert_int_ge(atoi(instance_file("per_cpu/cpu1/buffer_size_kb")), 125);
     ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+}
+END_TEST
+
+/* A word that a fleet of machines can share. */
+START_TEST(words_choose_of_the_cpus_that_there_are)
+{
+    static const struct {
+        enum hr_osnoise_mode mode;
+        const char *isolated, *nohz_full, *word, *set;
+        size_t count;
+    } rows[] = {
+        {HR_OSNOISE_WORKLOAD, "2-3\n", "(null)\n", "isolated", "2-3\n", 2},
+        {HR_OSNOISE_WORKLOAD, "2-3\n", "1\n", "nohz_full", "1\n", 1},
+        {HR_OSNOISE_SOURCES, "2-3\n", "1\n", "isolated", "1-3\n", 3},
+        {HR_OSNOISE_HARDWARE, "2-3\n", "1\n", "!isolated", "0\n", 1},
+        {HR_OSNOISE_WORKLOAD, "2-100\n", "\n", "isolated", "2-3\n", 2},
+    };
+
+    tree_write(tree, "sys/devices/system/cpu/isolated", "%s", rows[_i].isolated);
+    tree_write(tree, "sys/devices/system/cpu/nohz_full", "%s", rows[_i].nohz_full);
+    tree_write(tree, "sys/devices/system/cpu/possible", "%s", "0-3\n");
+    begin_mode(rows[_i].mode, rows[_i].word);
+    ck_assert_str_eq(fake_tracefs_get("osnoise/cpus"), rows[_i].set);
+    read_run();
+    ck_assert_uint_eq(reading.cpu_count, rows[_i].count);
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    assert_restored();
+}
+END_TEST
+
+START_TEST(a_word_that_chooses_none_is_refused_with_the_remedy)
+{
+    static const struct {
+        const char *isolated, *nohz_full, *word, *reason;
+    } rows[] = {
+        {"\n", "(null)\n", "isolated",
+         "no CPU is isolated: boot the kernel with isolcpus=LIST or nohz_full=LIST, or list the "
+         "CPUs"},
+        {"2-3\n", "(null)\n", "nohz_full",
+         "no CPU is without ticks, as \"nohz_full\" asks for: boot the kernel with nohz_full=LIST, "
+         "or list the CPUs"},
+    };
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, rows[_i].word);
+
+    tree_write(tree, "sys/devices/system/cpu/isolated", "%s", rows[_i].isolated);
+    tree_write(tree, "sys/devices/system/cpu/nohz_full", "%s", rows[_i].nohz_full);
+    open_run(&options);
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -ENXIO);
+    ck_assert_str_eq(reason.text, rows[_i].reason);
+    assert_restored();
 }
 END_TEST
 
@@ -374,6 +424,8 @@ int main(void)
     tcase_add_test(tests, cpus_that_the_machine_lacks_are_offline);
     tcase_add_loop_test(tests, long_lists_of_cpus, 0, 2);
     tcase_add_loop_test(tests, buffers_are_as_large_as_periods_are_short, 0, 2);
+    tcase_add_loop_test(tests, words_choose_of_the_cpus_that_there_are, 0, 5);
+    tcase_add_loop_test(tests, a_word_that_chooses_none_is_refused_with_the_remedy, 0, 2);
     tcase_add_loop_test(tests, isolated_cpus_that_arent_named_are_left_alone, 0, 4);
     tcase_add_test(tests, reads_on_other_cpus_than_it_measures);
     tcase_add_loop_test(tests, reads_anywhere_if_it_measures_all, 0, 2);

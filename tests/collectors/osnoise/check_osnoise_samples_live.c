@@ -270,7 +270,7 @@ static uint64_t attach(void)
 
     live.options.mode = HR_OSNOISE_ATTACH;
     live.options.by_source = true;
-    live.options.cpus = (struct hr_cpu_set){0};
+    live.options.cpus = (struct hr_cpu_choice){0};
     live_open();
     do {
         live_sleep_ms(10);

@@ -293,7 +293,7 @@ void live_tear_down(void)
 
 void live_choose_cpus(const char *cpus)
 {
-    ck_assert_int_eq(hr_cpu_set_parse(cpus, strlen(cpus), &live.options.cpus), 0);
+    ck_assert_int_eq(hr_cpu_set_parse(cpus, strlen(cpus), &live.options.cpus.list), 0);
 }
 
 void live_open(void)

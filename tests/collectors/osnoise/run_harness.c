@@ -74,7 +74,8 @@ struct hr_osnoise_options options_of(enum hr_osnoise_mode mode, const char *cpus
         .state_path = state_path,
     };
 
-    ck_assert_int_eq(hr_cpu_set_parse(cpus, strlen(cpus), &options.cpus), 0);
+    if (cpus[0] != '\0')
+        ck_assert_int_eq(hr_cpu_choice_parse(cpus, &options.cpus), 0);
     return options;
 }
 

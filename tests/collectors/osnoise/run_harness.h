@@ -36,7 +36,8 @@ TCase *new_run_tests(const char *name);
 
 /* --- The run -------------------------------------------------------------- */
 
-/** Good options: 10 ms in each second, a threshold of 1 us, no singles, no sources. */
+/** Good options: 10 ms in each second, a threshold of 1 us, no singles, no sources. @param cpus  as
+ * hr_cpu_choice_parse() takes them; "": all. */
 struct hr_osnoise_options options_of(enum hr_osnoise_mode mode, const char *cpus);
 
 /** Opens `osnoise`. */

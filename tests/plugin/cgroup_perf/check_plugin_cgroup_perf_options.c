@@ -41,7 +41,7 @@ static const struct {
     {"Counting true", "Counting", "true", "\"bpf\""},
     {"CPUs \"0-\"", "CPUs", "\"0-\"", "such as \"0-3\""},
     {"CPUs \"isolatd\"", "CPUs", "\"isolatd\"", "\"isolated\" may be meant"},
-    {"CPUs \"0\" \"1\"", "CPUs", "\"0\" \"1\"", "\"isolated\" or \"!isolated\""},
+    {"CPUs \"0\" \"1\"", "CPUs", "\"0\" \"1\"", "\"isolated\", \"!isolated\" or \"nohz_full\""},
     {"CPUs 8192", "CPUs", "8192", "below 8192"},
     {"CPUs", "CPUs", "no value", "below 8192"},
     {"MaxFiles 0", "MaxFiles", "0", "whole number from 1 to"},

@@ -22,9 +22,9 @@ void alert_set_up(void)
     tree = tree_new();
     snprintf(state_path, sizeof(state_path), "%s/state", tree_path(tree));
     measured = (struct hr_osnoise_options){.state_path = state_path};
-    hr_cpu_set_add(&measured.cpus, 3);
-    hr_cpu_set_add(&measured.cpus, 4);
-    hr_cpu_set_add(&measured.cpus, 8191);
+    hr_cpu_set_add(&measured.cpus.list, 3);
+    hr_cpu_set_add(&measured.cpus.list, 4);
+    hr_cpu_set_add(&measured.cpus.list, 8191);
     alert_options = (struct osnoise_alert_options){
         .rule = {.max_single_ns = 50000, .quiet_ns = 60 * HR_NS_PER_S, .severity = NOTIF_FAILURE},
         .osnoise = &measured,

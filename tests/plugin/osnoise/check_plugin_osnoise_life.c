@@ -274,6 +274,9 @@ static const struct {
      {"error: osnoise: noise is not measured: ", "/nowhere/at/all/" STATE}},
     {do_nothing, "CPUs 100", {"warning: osnoise: noise is not measured: ", "online"}},
     {do_nothing,
+     "CPUs \"isolated\"",
+     {"warning: osnoise: noise is not measured: ", "no CPU is isolated: boot the kernel with"}},
+    {do_nothing,
      "Mode \"attach\"",
      {"notice: osnoise: noise is not measured: ", "no program runs the osnoise tracer"}},
 };

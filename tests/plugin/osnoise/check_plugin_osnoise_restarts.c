@@ -294,7 +294,7 @@ END_TEST
 static void attach(void)
 {
     measured.mode = HR_OSNOISE_ATTACH;
-    measured.cpus = (struct hr_cpu_set){{0}};
+    measured.cpus = (struct hr_cpu_choice){0};
 }
 
 /* Which CPUs another program measures is known once it does. */
@@ -343,7 +343,7 @@ START_TEST(there_is_no_file_without_alert)
     if (_i == 0)
         alert_options.rule.max_single_ns = 0;
     else
-        measured.cpus = (struct hr_cpu_set){{0}};
+        measured.cpus = (struct hr_cpu_choice){0};
     restart();
     ck_assert_ptr_null(alert);
     ck_assert_str_eq(read_file(), "");

@@ -34,7 +34,7 @@ static void set_up(void)
     tree = tree_new();
     snprintf(state_path, sizeof(state_path), "%s/state", tree_path(tree));
     osnoise = (struct hr_osnoise_options){.mode = HR_OSNOISE_WORKLOAD, .state_path = state_path};
-    hr_cpu_set_add(&osnoise.cpus, 3);
+    hr_cpu_set_add(&osnoise.cpus.list, 3);
     values = osnoise_values_new(&options);
     ck_assert_ptr_nonnull(values);
 }
