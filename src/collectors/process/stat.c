@@ -7,8 +7,9 @@
 #include "base/text.h"
 
 /* include/linux/sched.h */
-#define PF_EXITING 0x00000004
-#define PF_KTHREAD 0x00200000
+#define PF_EXITING        0x00000004
+#define PF_KTHREAD        0x00200000
+#define PF_NO_SETAFFINITY 0x04000000
 
 /* The numbers of fields in proc(5); the name is the second. */
 enum { FIELD_STATE = 3, FIELD_FLAGS = 9, FIELD_STARTED = 22 };
@@ -60,6 +61,7 @@ static bool parse_field(struct hr_text *text, int field, struct hr_process_stat 
             return false;
         stat->is_exiting = (flags & PF_EXITING) != 0;
         stat->is_kernel_thread = (flags & PF_KTHREAD) != 0;
+        stat->is_bound = (flags & PF_NO_SETAFFINITY) != 0;
         return true;
     case FIELD_STARTED:
         return hr_text_u64(text, &stat->started_ticks);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "doctor/doctor.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <pwd.h>
@@ -14,6 +15,7 @@
 #include "doctor/cgroups.h"
 #include "doctor/checks.h"
 #include "doctor/costs.h"
+#include "doctor/isolation.h"
 #include "headroom/descriptor.h"
 
 /* Of lines; longer ones are hard to read. */
@@ -45,6 +47,8 @@ bool doctor_is_plugin(const char *name)
 
 struct options {
     const char *root, *config; /* NULL: as configured; collectd's own */
+    const char *cpus;          /* to be left alone; NULL: the plugins are examined */
+    struct hr_cpu_choice cpu_choice;
     bool json, all, cgroups;
     bool named; /* plugins are */
     bool wanted[PLUGIN_COUNT], wants_exec;
@@ -55,7 +59,8 @@ struct options {
 
 static void print_help(void)
 {
-    fputs("Usage: headroom doctor [OPTION]... [PLUGIN]...\n\n"
+    fputs("Usage: headroom doctor [OPTION]... [PLUGIN]...\n"
+          "       headroom doctor --cpus LIST [--all] [--root PATH] [--json]\n\n"
           "Tries what collectd's configuration uses of this machine, and reports what\n"
           "works, and for what doesn't, the cause and the remedy; and what it costs.\n"
           "Without a configuration that loads headroom's plugins, all their features are\n"
@@ -70,6 +75,9 @@ static void print_help(void)
           "  --all          list also what isn't used, and on a terminal what works\n"
           "  --cgroups      list the cgroups that are selected, with their names in series;\n"
           "                 those that aren't; and patterns that match nothing\n"
+          "  --cpus LIST    instead of plugins, examine these CPUs, which are to be left\n"
+          "                 alone: isolated, nohz_full, or a list such as 2-3,8: what\n"
+          "                 disturbs them, and the commands that move it elsewhere\n"
           "  --root PATH    where the host's / is mounted; default the plugins' option\n"
           "                 Root, or /\n"
           "  --json         print JSON\n"
@@ -114,17 +122,33 @@ static int select_plugins(const char *title, char **names, struct options *optio
     return COMMAND_DONE;
 }
 
+/* @param plugin  the first one named; NULL: none. */
+static int parse_cpus(const char *title, const char *plugin, struct options *options)
+{
+    if (options->cgroups || options->config != NULL || plugin != NULL)
+        return command_misused(title,
+                               "--cpus examines CPUs, not plugins: it goes with --all, --root "
+                               "and --json only");
+    int status = hr_cpu_choice_parse(options->cpus, &options->cpu_choice);
+    if (status == -ERANGE)
+        return command_misused(title, "--cpus takes numbers below %d, not '%s'", HR_CPU_MAX,
+                               options->cpus);
+    if (status < 0)
+        return command_misused(title,
+                               "--cpus takes a list such as 2-3,8, or isolated, !isolated or "
+                               "nohz_full, not '%s'",
+                               options->cpus);
+    return COMMAND_DONE;
+}
+
 /* Returns COMMAND_DONE, COMMAND_MISUSED, or -1 for --help. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
     static const struct option known[] = {
-        {"config", required_argument, NULL, 'c'},
-        {"all", no_argument, NULL, 'a'},
-        {"cgroups", no_argument, NULL, 'g'},
-        {"root", required_argument, NULL, 'r'},
-        {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
+        {"config", required_argument, NULL, 'c'}, {"all", no_argument, NULL, 'a'},
+        {"cgroups", no_argument, NULL, 'g'},      {"cpus", required_argument, NULL, 'p'},
+        {"root", required_argument, NULL, 'r'},   {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},         {0},
     };
     int option;
 
@@ -139,6 +163,8 @@ static int parse_options(int argc, char **argv, struct options *options)
             options->cgroups = true;
         else if (option == 'c')
             options->config = optarg;
+        else if (option == 'p')
+            options->cpus = optarg;
         else if (option == 'r')
             options->root = optarg;
         else /* getopt_long() has named the option */
@@ -148,6 +174,8 @@ static int parse_options(int argc, char **argv, struct options *options)
         fprintf(stderr, "%s: --cgroups has no JSON\n", argv[0]);
         return COMMAND_MISUSED;
     }
+    if (options->cpus != NULL)
+        return parse_cpus(argv[0], argv[optind], options);
     return select_plugins(argv[0], argv + optind, options);
 }
 
@@ -385,6 +413,60 @@ static int report_in_root(const char *title, const struct options *options,
     return status;
 }
 
+/* --- CPUs ------------------------------------------------------------------ */
+
+static int print_cpus(const struct findings *findings, const struct options *options)
+{
+    const struct findings_style style = find_style(options->all);
+    char summary[128], user[48], text[224];
+
+    if (options->json)
+        return findings_print_json(stdout, findings);
+    int status = isatty(STDOUT_FILENO) ? findings_print_table(stdout, findings, &style)
+                                       : findings_print_lines(stdout, findings, options->all);
+    if (status < 0)
+        return status;
+    isolation_summarize(findings, summary, sizeof(summary));
+    name_user(user, sizeof(user));
+    snprintf(text, sizeof(text), "%s (as %s).", summary, user);
+    output_fold(stdout, text, 0, style.width);
+    return output_flush(stdout);
+}
+
+static int examine_cpus(const char *title, const struct options *options,
+                        const struct hr_root *root)
+{
+    struct findings findings = {.plugin = NULL};
+    struct hr_reason reason;
+
+    findings_begin(&findings, "cpus", FINDINGS_ALL);
+    if (isolation_check(root, &options->cpu_choice, &findings, &reason) < 0) {
+        fprintf(stderr, "%s: %s\n", title, reason.text);
+        return COMMAND_FAILED;
+    }
+    if (output_finish(title, print_cpus(&findings, options)) != COMMAND_DONE)
+        return COMMAND_FAILED;
+    return find_status(&findings);
+}
+
+/* No configuration matters. */
+static int examine_cpus_in_root(const char *title, const struct options *options)
+{
+    const char *path = options->root != NULL ? options->root : "/";
+    struct hr_root *root;
+
+    int status = hr_root_open(path, &root);
+    if (status < 0) {
+        fprintf(stderr, "%s: can't use %s as root directory: %s\n", title, path, strerror(-status));
+        return COMMAND_MISUSED;
+    }
+    status = examine_cpus(title, options, root);
+    hr_root_close(root);
+    return status;
+}
+
+/* --- All ------------------------------------------------------------------- */
+
 /* What of it can be read is judged. collectd's own may be readable by root only, and then says
  * nothing of what is used. */
 static int read_usage(const char *title, const struct options *options, struct usage *usage)
@@ -410,6 +492,8 @@ int doctor_main(int argc, char **argv)
     }
     if (status != COMMAND_DONE)
         return status;
+    if (options.cpus != NULL)
+        return examine_cpus_in_root(argv[0], &options);
     status = read_usage(argv[0], &options, &usage);
     if (status == COMMAND_DONE)
         status = report_in_root(argv[0], &options, &usage);

@@ -53,18 +53,19 @@ static const struct {
     struct hr_process_stat stat;
 } stats[] = {
     {"423 (mysqld) S" TO_FLAGS "4194560" TO_START "12345" TO_END,
-     {"mysqld", false, false, false, 12345}},
-    {"1 (a) Z" TO_FLAGS "0" TO_START "0" TO_END, {"a", true, false, false, 0}},
-    {"1 (a) R" TO_FLAGS "4195404" TO_START "3" TO_END, {"a", false, true, false, 3}},
-    {"1 (a) X" TO_FLAGS "0" TO_START "0" TO_END, {"a", true, false, false, 0}},
-    {"2 (kthreadd) S" TO_FLAGS "2129984" TO_START "8" TO_END, {"kthreadd", false, false, true, 8}},
-    {"7 (a) b (c) R" TO_FLAGS "0" TO_START "9" TO_END, {"a) b (c", false, false, false, 9}},
-    {"7 () R" TO_FLAGS "0" TO_START "9" TO_END, {"", false, false, false, 9}},
-    {"7 (a\nb c) D" TO_FLAGS "0" TO_START "9" TO_END, {"a\nb c", false, false, false, 9}},
+     {"mysqld", false, false, false, 12345, false}},
+    {"1 (a) Z" TO_FLAGS "0" TO_START "0" TO_END, {"a", true, false, false, 0, false}},
+    {"1 (a) R" TO_FLAGS "4195404" TO_START "3" TO_END, {"a", false, true, false, 3, false}},
+    {"1 (a) X" TO_FLAGS "0" TO_START "0" TO_END, {"a", true, false, false, 0, false}},
+    {"2 (kthreadd) S" TO_FLAGS "2129984" TO_START "8" TO_END,
+     {"kthreadd", false, false, true, 8, false}},
+    {"7 (a) b (c) R" TO_FLAGS "0" TO_START "9" TO_END, {"a) b (c", false, false, false, 9, false}},
+    {"7 () R" TO_FLAGS "0" TO_START "9" TO_END, {"", false, false, false, 9, false}},
+    {"7 (a\nb c) D" TO_FLAGS "0" TO_START "9" TO_END, {"a\nb c", false, false, false, 9, false}},
     {"7 (kworker/R-mm_percpu_wq) I" TO_FLAGS "69238880" TO_START "9" TO_END,
-     {"kworker/R-mm_pe", false, false, true, 9}},
+     {"kworker/R-mm_pe", false, false, true, 9, true}},
     {"7 (a) R" TO_FLAGS "0" TO_START "18446744073709551615\n",
-     {"a", false, false, false, UINT64_MAX}},
+     {"a", false, false, false, UINT64_MAX, false}},
 };
 
 START_TEST(parses_stat)
@@ -77,6 +78,7 @@ START_TEST(parses_stat)
     ck_assert_int_eq(stat.is_exiting, stats[_i].stat.is_exiting);
     ck_assert_int_eq(stat.is_kernel_thread, stats[_i].stat.is_kernel_thread);
     ck_assert_uint_eq(stat.started_ticks, stats[_i].stat.started_ticks);
+    ck_assert_int_eq(stat.is_bound, stats[_i].stat.is_bound);
 }
 END_TEST
 
