@@ -14,10 +14,10 @@
 
 #define FILE_NAME "cpuset.cpus.effective"
 
-static int read_version_1(const struct hr_root *root, const struct hr_cgroup *group, char *text,
-                          size_t size, size_t *length)
+static int read_version_1(const struct hr_root *root, struct hr_group_mounts *mounts,
+                          const struct hr_cgroup *group, char *text, size_t size, size_t *length)
 {
-    int version, fd = hr_group_directory_open(root, group, "cpuset", FILE_NAME, &version);
+    int version, fd = hr_group_directory_open(root, mounts, group, "cpuset", FILE_NAME, &version);
 
     if (fd < 0)
         return fd;
@@ -28,8 +28,8 @@ static int read_version_1(const struct hr_root *root, const struct hr_cgroup *gr
 }
 
 /* The mount's own directory has the file, too; in version 1 all groups have it. */
-int hr_cpuset_read(const struct hr_root *root, const struct hr_cgroup *group,
-                   struct hr_cpu_set *cpus)
+int hr_cpuset_read(const struct hr_root *root, struct hr_group_mounts *mounts,
+                   const struct hr_cgroup *group, struct hr_cpu_set *cpus)
 {
     const struct hr_group_base base = {group, -1};
     const size_t levels = hr_group_count_levels(group->path, SIZE_MAX);
@@ -41,6 +41,6 @@ int hr_cpuset_read(const struct hr_root *root, const struct hr_cgroup *group,
         status = hr_text_read_and_close(hr_group_base_open(&base, i, FILE_NAME, O_RDONLY), text,
                                         sizeof(text), &length);
     if (status == -ENOENT)
-        status = read_version_1(root, group, text, sizeof(text), &length);
+        status = read_version_1(root, mounts, group, text, sizeof(text), &length);
     return status < 0 ? status : hr_cpu_set_parse(text, length, cpus);
 }

@@ -10,11 +10,13 @@
 
 struct hr_cgroup;
 struct hr_cpu_set;
+struct hr_group_mounts;
 struct hr_root;
 
-/** Reads them: what the nearest group says that has the controller. @return 0; -ENOENT: none says
+/** Reads them: what the nearest group says that has the controller. @param mounts  see
+ * hr_group_directory_open(). @return 0; -ENOENT: none says
  * it; -EBADMSG; or another negative errno of open(2). */
-int hr_cpuset_read(const struct hr_root *root, const struct hr_cgroup *group,
-                   struct hr_cpu_set *cpus);
+int hr_cpuset_read(const struct hr_root *root, struct hr_group_mounts *mounts,
+                   const struct hr_cgroup *group, struct hr_cpu_set *cpus);
 
 #endif

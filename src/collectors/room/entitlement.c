@@ -84,7 +84,7 @@ int hr_memory_protection_read(const struct hr_root *root, const struct hr_cgroup
     int version, dirfd = -1;
 
     if (levels > 0)
-        dirfd = hr_group_directory_open(root, group, "memory", "memory.low", &version);
+        dirfd = hr_group_directory_open(root, NULL, group, "memory", "memory.low", &version);
     if (levels > 0 && dirfd < 0)
         return dirfd;
     if (levels > 0 && version == 2)
@@ -128,7 +128,7 @@ static int read_weights(const struct hr_root *root, const struct hr_cgroup *grou
         return 0;
     if (weights->count > LEVELS_MAX)
         return -E2BIG;
-    int dirfd = hr_group_directory_open(root, group, "cpu", "cpu.weight", &version);
+    int dirfd = hr_group_directory_open(root, NULL, group, "cpu", "cpu.weight", &version);
     for (size_t level = weights->count; status == 0 && level-- > 0;) {
         if (level + 1 < weights->count)
             dirfd = hr_group_directory_ascend(dirfd);

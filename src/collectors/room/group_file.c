@@ -6,8 +6,10 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/text.h"
 #include "base/transient.h"
 #include "headroom/cgroup.h"
@@ -109,12 +111,50 @@ bool hr_group_is_at_top(const struct hr_root *root, const struct hr_cgroup *grou
            check_process(root, pid, controller, "") == 0;
 }
 
+/* --- Version 1's hierarchies --------------------------------------------------------- */
+
+void hr_group_mounts_clear(struct hr_group_mounts *mounts)
+{
+    for (size_t i = 0; i < mounts->count; i++)
+        hr_descriptor_close(&mounts->list[i].fd);
+    mounts->count = 0;
+}
+
+/* @return as hr_root_open_cgroup(); -ENOENT: version 1 doesn't have it. */
+static int open_mount(const struct hr_root *root, const char *controller)
+{
+    int version, fd = hr_root_open_cgroup(root, controller, &version);
+
+    if (fd < 0 || version == 1)
+        return fd;
+    close(fd);
+    return -ENOENT;
+}
+
+/* @param mount  receives it; -1: version 1 doesn't have it. @return 0 or a transient failure. */
+static int find_mount(const struct hr_root *root, struct hr_group_mounts *mounts,
+                      const char *controller, int *mount)
+{
+    for (size_t i = 0; i < mounts->count; i++)
+        if (strcmp(mounts->list[i].controller, controller) == 0) {
+            *mount = mounts->list[i].fd;
+            return 0;
+        }
+    int fd = open_mount(root, controller);
+    if (hr_is_transient(fd))
+        return fd;
+    if (mounts->count == HR_GROUP_MOUNTS)
+        hr_group_mounts_clear(mounts);
+    *mount = fd >= 0 ? fd : -1;
+    mounts->list[mounts->count++] = (struct hr_group_mount){controller, *mount};
+    return 0;
+}
+
 static int open_version_1(const struct hr_root *root, const struct hr_cgroup *group,
                           const char *controller, int mount)
 {
     int dirfd = open_or_errno(mount, group->path, O_RDONLY | O_DIRECTORY);
 
-    close(mount);
     if (dirfd < 0)
         return dirfd;
     int status = check_same(root, group, controller, dirfd);
@@ -125,29 +165,42 @@ static int open_version_1(const struct hr_root *root, const struct hr_cgroup *gr
 }
 
 /* Finding the mount takes longer than all else, so that cgroup2 is tried without. */
-int hr_group_directory_open(const struct hr_root *root, const struct hr_cgroup *group,
-                            const char *controller, const char *file, int *version)
+static int find_directory(const struct hr_root *root, struct hr_group_mounts *mounts,
+                          const struct hr_cgroup *group, const char *controller, const char *file,
+                          int *version)
 {
-    int dirfd = hr_cgroup_openat(group, ".", O_RDONLY | O_DIRECTORY), found = 2;
+    int dirfd = hr_cgroup_openat(group, ".", O_RDONLY | O_DIRECTORY), mount = -1;
 
     if (dirfd < 0)
         return dirfd;
-    if (faccessat(dirfd, file, F_OK, 0) < 0) {
-        int mount = hr_root_open_cgroup(root, controller, &found);
-        if (mount >= 0 && found == 1) {
-            close(dirfd);
-            dirfd = open_version_1(root, group, controller, mount);
-        } else if (hr_is_transient(mount)) {
-            close(dirfd);
-            dirfd = mount;
-        } else if (mount >= 0) {
-            close(mount);
-        }
+    int status =
+        faccessat(dirfd, file, F_OK, 0) < 0 ? find_mount(root, mounts, controller, &mount) : 0;
+    if (status == 0 && mount < 0) {
+        *version = 2;
+        return dirfd;
     }
+    close(dirfd);
+    if (status < 0)
+        return status;
+    dirfd = open_version_1(root, group, controller, mount);
     if (dirfd >= 0)
-        *version = found;
+        *version = 1;
     return dirfd;
 }
+
+int hr_group_directory_open(const struct hr_root *root, struct hr_group_mounts *mounts,
+                            const struct hr_cgroup *group, const char *controller, const char *file,
+                            int *version)
+{
+    struct hr_group_mounts none = {.count = 0};
+
+    int dirfd =
+        find_directory(root, mounts != NULL ? mounts : &none, group, controller, file, version);
+    hr_group_mounts_clear(&none);
+    return dirfd;
+}
+
+/* --- Files ------------------------------------------------------------------------------ */
 
 int hr_group_directory_ascend(int dirfd)
 {

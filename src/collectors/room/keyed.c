@@ -2,34 +2,51 @@
 #include "room/keyed.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/text.h"
 
 #define KEYS_MAX 8
 
+/* The keys that are looked for, with the lengths of their names. */
+struct wanted {
+    struct hr_keyed *keys;
+    size_t count, lengths[KEYS_MAX];
+};
+
+static struct wanted wanted_of(struct hr_keyed *keys, size_t count)
+{
+    struct wanted wanted = {.keys = keys, .count = count};
+
+    for (size_t i = 0; i < count; i++)
+        wanted.lengths[i] = strlen(keys[i].name);
+    return wanted;
+}
+
 /* Removes the next line from the front. */
 static bool take_line(struct hr_text *text, struct hr_text *line)
 {
-    line->start = text->start;
-    if (!hr_text_skip_line(text))
+    const char *end = memchr(text->start, '\n', text->length);
+
+    if (end == NULL)
         return false;
-    line->length = (size_t)(text->start - line->start) - 1;
+    line->start = text->start;
+    line->length = (size_t)(end - text->start);
+    text->start = end + 1;
+    text->length -= line->length + 1;
     return true;
 }
 
-/* Removes the name and a character after it. */
-static struct hr_keyed *take_key(struct hr_text *text, char after, struct hr_keyed *keys,
-                                 size_t count)
+/* Removes the name and a character after it, by the place of which most lines are decided. */
+static struct hr_keyed *take_key(struct hr_text *text, char after, const struct wanted *wanted)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (text->length == 0 || *text->start != *keys[i].name)
-            continue; /* most are decided by a byte */
-        size_t length = strlen(keys[i].name);
+    for (size_t i = 0; i < wanted->count; i++) {
+        const size_t length = wanted->lengths[i];
         if (text->length > length && text->start[length] == after &&
-            hr_text_skip(text, keys[i].name)) {
-            text->start++;
-            text->length--;
-            return &keys[i];
+            memcmp(text->start, wanted->keys[i].name, length) == 0) {
+            text->start += length + 1;
+            text->length -= length + 1;
+            return &wanted->keys[i];
         }
     }
     return NULL;
@@ -51,10 +68,11 @@ int hr_keyed_parse_flat(const char *start, size_t length, struct hr_keyed *keys,
     uint64_t value;
 
     memcpy(parsed, keys, count * sizeof(*keys));
+    const struct wanted wanted = wanted_of(parsed, count);
     while (text.length > 0) {
         if (!take_line(&text, &line))
             return -EBADMSG;
-        struct hr_keyed *key = take_key(&line, ' ', parsed, count);
+        struct hr_keyed *key = take_key(&line, ' ', &wanted);
         if (key == NULL)
             continue;
         if (!hr_text_u64(&line, &value) || line.length > 0 || !set_key(key, value))
@@ -101,10 +119,10 @@ static void skip_word(struct hr_text *line)
 }
 
 /* Parses "NAME=VALUE"; the line then goes on with a blank or ends. */
-static bool take_field(struct hr_text *line, struct hr_keyed *keys, size_t count)
+static bool take_field(struct hr_text *line, const struct wanted *wanted)
 {
     uint64_t value = UINT64_MAX;
-    struct hr_keyed *key = take_key(line, '=', keys, count);
+    struct hr_keyed *key = take_key(line, '=', wanted);
 
     if (key == NULL) {
         skip_word(line);
@@ -136,8 +154,9 @@ int hr_keyed_next_device(struct hr_text *text, uint32_t *major, uint32_t *minor,
         return status;
     for (size_t i = 0; i < count; i++)
         keys[i] = (struct hr_keyed){.name = keys[i].name};
+    const struct wanted wanted = wanted_of(keys, count);
     while (line.length > 0)
-        if (!hr_text_skip(&line, " ") && !take_field(&line, keys, count))
+        if (!hr_text_skip(&line, " ") && !take_field(&line, &wanted))
             return -EBADMSG;
     return 0;
 }

@@ -25,7 +25,8 @@ int hr_limits_open(const struct hr_root *root, const struct hr_cgroup *group,
     if (opened == NULL)
         return -ENOMEM;
     opened->level_count = hr_group_count_levels(group->path, SIZE_MAX);
-    opened->dirfd = hr_group_directory_open(root, group, "memory", "memory.max", &opened->version);
+    opened->dirfd =
+        hr_group_directory_open(root, NULL, group, "memory", "memory.max", &opened->version);
     if (opened->dirfd < 0 && opened->dirfd != -ENOENT) {
         int status = opened->dirfd;
         hr_limits_close(opened);

@@ -42,6 +42,7 @@ void hr_room_machine_close(struct hr_room_machine *machine)
     if (machine == NULL)
         return;
     hr_room_history_free(machine);
+    hr_group_mounts_clear(&machine->mounts);
     free(machine->text);
     free(machine);
 }
@@ -84,6 +85,7 @@ static void update_forecast(struct hr_room_machine *machine)
 void hr_room_machine_read(struct hr_room_machine *machine)
 {
     machine->round++;
+    hr_group_mounts_clear(&machine->mounts);
     machine->read_ns = hr_clock_ns();
     hr_room_history_expire(machine);
     machine->cpus_status = read_cpus(machine);

@@ -9,6 +9,7 @@
 
 #include "headroom/cpu_set.h"
 #include "headroom/room.h"
+#include "room/group_file.h"
 #include "room/meminfo.h"
 
 struct hr_room_machine {
@@ -23,6 +24,7 @@ struct hr_room_machine {
     double disk_read_us;                /**< of a request; 0: not known */
     char *text;                         /**< to read /proc/stat into */
     uint64_t round;                     /**< how often it was read */
+    struct hr_group_mounts mounts;      /**< found since then */
     void *directories;                  /**< see room/directory.h */
     LIST_HEAD(, hr_room_directory) all; /**< the same */
     unsigned source_count;              /**< how many sources were opened, ever */

@@ -75,8 +75,8 @@ static void replace_directory(struct hr_room_source *source,
 static void find_directory(struct hr_room_source *source, struct hr_room_controller_directory *own,
                            const char *controller, const char *file)
 {
-    int version, fd = hr_group_directory_open(source->machine->root, source->group, controller,
-                                              file, &version);
+    int version, fd = hr_group_directory_open(source->machine->root, &source->machine->mounts,
+                                              source->group, controller, file, &version);
 
     if (fd < 0) {
         handle_directory_failure(source, own, fd);
@@ -97,7 +97,8 @@ static void find_directory(struct hr_room_source *source, struct hr_room_control
  * groups below use others. */
 static int find_cpus(const struct hr_room_source *source, struct hr_cpu_set *cpus, bool *are_all)
 {
-    int status = hr_cpuset_read(source->machine->root, source->group, cpus);
+    int status =
+        hr_cpuset_read(source->machine->root, &source->machine->mounts, source->group, cpus);
 
     *are_all = status == -ENOENT;
     if (status < 0)

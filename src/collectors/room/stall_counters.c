@@ -93,8 +93,8 @@ static int read_levels(const struct hr_root *root, const struct hr_cgroup *group
     const char *controller = of_resource[resource].controller;
     int version;
 
-    int dirfd =
-        hr_group_directory_open(root, group, controller, of_resource[resource].file, &version);
+    int dirfd = hr_group_directory_open(root, NULL, group, controller, of_resource[resource].file,
+                                        &version);
     if (dirfd < 0) {
         counters->below.known = hr_group_is_at_top(root, group, controller);
         return dirfd;

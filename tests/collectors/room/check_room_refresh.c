@@ -242,6 +242,25 @@ START_TEST(the_last_process_of_a_group_of_version_1_has_ended)
 }
 END_TEST
 
+/* All groups of an interval get by with what the first of them has found. */
+START_TEST(where_version_1_is_is_looked_for_once_an_interval)
+{
+    add_version_1("7\n");
+    open_groups("p");
+    ck_assert_int_eq(
+        hr_room_open(machine, hr_cgroup_set_next(set, NULL), HR_NS_PER_S, &sources[source_count++]),
+        0);
+    read_once();
+    tree_write(tree, "proc/1/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n");
+    ck_assert_int_eq(hr_room_read(sources[1], &lines, &reading), 0);
+    ck_assert_int_eq(reading.memory.status, 0);
+    frozen_ns += 61 * HR_NS_PER_S;
+    hr_room_machine_read(machine);
+    ck_assert_int_eq(hr_room_read(sources[1], &lines, &reading), 0);
+    ck_assert_int_eq(reading.memory.status, -ENOENT);
+}
+END_TEST
+
 /* --- CPUs ----------------------------------------------------------------------------------- */
 
 static void run_100_s(void)
@@ -354,6 +373,7 @@ int main(void)
     tcase_add_test(tests, a_group_of_version_1);
     tcase_add_test(tests, the_first_process_of_a_group_of_version_1_ends);
     tcase_add_test(tests, the_last_process_of_a_group_of_version_1_has_ended);
+    tcase_add_test(tests, where_version_1_is_is_looked_for_once_an_interval);
     tcase_add_loop_test(tests, cpus_that_arent_known, 0, 2);
     tcase_add_test(tests, without_the_controller_all_cpus_count);
     tcase_add_test(tests, limits_are_read_again_by_turns);
