@@ -205,6 +205,9 @@ const struct hr_room *hr_room_tightest(const struct hr_room_reading *reading);
  */
 int hr_room_find_cpu_limit(const struct hr_room_source *source, double *cpus, size_t *level);
 
+/** @return how many CPUs the group may use, as they were read last; 0: not known. */
+size_t hr_room_count_cpus(const struct hr_room_source *source);
+
 /** Explains why limits, or the CPUs of a group, aren't known: hr_room_reading.*_limits_status. */
 void hr_room_explain_limits(int status, struct hr_reason *reason);
 

@@ -20,6 +20,7 @@
 #include "headroom/room_history.h"
 #include "headroom/root.h"
 #include "headroom/state_file.h"
+#include "report/briefs.h"
 #include "report/group.h"
 #include "report/profile.h"
 #include "support/frozen_clock.h"
@@ -420,6 +421,131 @@ START_TEST(a_limit_of_io)
 }
 END_TEST
 
+/* --- In the table ------------------------------------------------------------------------ */
+
+/* What collectd knows of who takes the CPU, instead of what it would be asked for. */
+static void add_taker(int row, const char *name, double pct)
+{
+    struct shares *taking = &rows[row].brief->taking;
+
+    taking->list[taking->count++] = (struct share){strdup(name), strdup(name), pct};
+}
+
+static void read_briefs(void)
+{
+    struct places places;
+
+    for (int i = 0; i < ROW_COUNT; i++) {
+        rows[i].brief = malloc(sizeof(*rows[i].brief));
+        group_begin(&rows[i], rows[i].brief);
+    }
+    add_taker(BATCH, "itself", 61);
+    ck_assert_int_eq(places_find(root, &usage, &rooms, &places), 0);
+    ck_assert_int_eq(briefs_read(root, &usage, &places, &rooms), 0);
+    places_free(&places);
+}
+
+static const char *print_table(int width)
+{
+    memset(printed, 0, sizeof(printed));
+    FILE *file = fmemopen(printed, sizeof(printed), "w");
+    ck_assert_int_eq(rooms_print_table(file, &rooms, width), 0);
+    fclose(file);
+    return printed;
+}
+
+static void free_briefs(void)
+{
+    for (int i = 0; i < ROW_COUNT; i++)
+        briefs_free(&rows[i]);
+}
+
+static void set_room_by_cpu(int row, double pct, double left)
+{
+    rows[row].values[ROOM_LEAST] = rows[row].values[ROOM_CPU] = pct;
+    rows[row].values[ROOM_CPUS_LEFT] = left;
+}
+
+static const char table[] =
+    "group   room by           more trouble in         needs binds           taking           "
+    "waits for\n"
+    "system   70% memory      +700M          -  300M of 1.0G machine         p_a 66%, p_b 28% -\n"
+    "p       ≥60% memory      ≥150M          -  100M of 250M machine         p_a 66%, p_b 28% -\n"
+    "p_a     ≥30% memory     ≥45.0M          -  105M of 150M memory.max 150M p_a 100%         -\n"
+    "p_b      20% cpu     +0.1 CPUs          - 45.0M of 100M 2 CPUs          -                -\n"
+    "batch-1  50% cpu    +0.25 CPUs          - 10.0M of 100M cpu.max 0.5     itself 61%       -\n";
+
+static void assert_json_has(const char *part)
+{
+    memset(printed, 0, sizeof(printed));
+    FILE *file = fmemopen(printed, sizeof(printed), "w");
+    ck_assert_int_eq(rooms_print_json(file, &rooms, NULL), 0);
+    fclose(file);
+    ck_assert_msg(strstr(printed, part) != NULL, "no %s in\n%s", part, printed);
+}
+
+START_TEST(what_binds_and_who_takes_it_in_the_table)
+{
+    room_tree_write(tree, "p/a", "memory.max", "157286400\n"); /* 150 MiB */
+    room_tree_write(tree, "q/1", "cpu.max", "50000 100000\n");
+    set_room_by_cpu(B, 20, 0.1);
+    set_room_by_cpu(BATCH, 50, 0.25);
+    read_briefs();
+    print_table(200);
+    printed[sizeof(table) - 1] = '\0';
+    ck_assert_str_eq(printed, table);
+    ck_assert_ptr_null(strstr(print_table(90), "taking"));
+    ck_assert_ptr_nonnull(strstr(printed, " binds "));
+    ck_assert_ptr_null(strstr(print_table(80), " binds "));
+    assert_json_has(
+        "\"binds\":\"memory.max\",\"binds_of\":\"p/a\",\"binds_at\":157286400,\"taking\":["
+        "{\"group\":\"p_a\",\"percent\":100}]");
+    assert_json_has("\"binds\":\"cpus\",\"binds_of\":null,\"binds_at\":2,\"taking\":[]");
+    free_briefs();
+}
+END_TEST
+
+static const struct {
+    const char *max_above, *max, *binds; /* without a name: not known */
+    double room_pct, by_limit_pct;
+} cpu_bounds[] = {
+    {"max 100000\n", "max 100000\n", "2 CPUs", 50, 0},
+    {"max 100000\n", "50000 100000\n", "cpu.max 0.5", 50, 0},
+    {"max 100000\n", "60000 100000\n", "2 CPUs", 50, 0}, /* of which 0.5 can be had */
+    {"max 100000\n", "60000 100000\n", "2 CPUs", 0, 0},
+    {"max 100000\n", "60000 100000\n", "cpu.max 0.6", 0, 1},
+    {"60000 100000\n", "max 100000\n", "q 0.6", 50, 1},
+    {"60000 100000\n", "max 100000\n", NULL, 50, 0.9}, /* others there may use some of it */
+};
+
+START_TEST(what_binds_of_cpu_time)
+{
+    struct room_cause cause = {(char *)"cpu", (char *)"limit", cpu_bounds[_i].by_limit_pct};
+    char expected[32];
+
+    room_tree_write(tree, "q", "cpu.max", cpu_bounds[_i].max_above);
+    room_tree_write(tree, "q/1", "cpu.max", cpu_bounds[_i].max);
+    set_room_by_cpu(BATCH, cpu_bounds[_i].room_pct, 0.25);
+    rows[BATCH].causes = &cause;
+    rows[BATCH].cause_count = 1;
+    read_briefs();
+    snprintf(expected, sizeof(expected), " 10.0M of 100M %s ",
+             cpu_bounds[_i].binds != NULL ? cpu_bounds[_i].binds : "-");
+    ck_assert_msg(strstr(print_table(200), expected) != NULL, "no%sin\n%s", expected, printed);
+    free_briefs();
+}
+END_TEST
+
+START_TEST(what_binds_elsewhere_is_not_known)
+{
+    for (int i = 0; i < ROW_COUNT; i++)
+        rows[i].host = (char *)"far-away";
+    read_briefs();
+    ck_assert_ptr_null(strstr(print_table(200), "binds"));
+    free_briefs();
+}
+END_TEST
+
 /* --- Which group it is ------------------------------------------------------------------ */
 
 START_TEST(one_that_an_instance_names)
@@ -594,6 +720,10 @@ int main(void)
     tcase_add_test(tests, the_limit_of_a_group_above);
     tcase_add_test(tests, the_lowest_limit_of_cpu_time);
     tcase_add_test(tests, a_limit_of_io);
+    tcase_add_test(tests, what_binds_and_who_takes_it_in_the_table);
+    tcase_add_loop_test(tests, what_binds_of_cpu_time, 0,
+                        sizeof(cpu_bounds) / sizeof(cpu_bounds[0]));
+    tcase_add_test(tests, what_binds_elsewhere_is_not_known);
     tcase_add_test(tests, one_that_an_instance_names);
     tcase_add_test(tests, one_that_is_not_here);
     tcase_add_test(tests, a_name_that_two_groups_would_have);

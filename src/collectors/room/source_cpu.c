@@ -176,6 +176,16 @@ int hr_room_find_cpu_limit(const struct hr_room_source *source, double *cpus, si
     return 0;
 }
 
+size_t hr_room_count_cpus(const struct hr_room_source *source)
+{
+    size_t count;
+
+    if (source->cpus_status < 0 || source->machine->cpus_status < 0)
+        return 0;
+    hr_room_machine_busy(source->machine, source->cpus, &count);
+    return count;
+}
+
 /* --- The room ---------------------------------------------------------------------------- */
 
 /* The room is that of the sums, so trouble isn't over for one interval without, while their

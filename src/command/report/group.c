@@ -76,14 +76,25 @@ static void take_row(const struct room_row *row, struct group *group)
     }
 }
 
-int group_fetch(struct client *client, const struct rooms *rooms, size_t row, struct group *group)
+void group_begin(const struct room_row *row, struct group *group)
 {
     *group = (struct group){.touched_s = NAN, .active_file_bytes = NAN, .swap_bytes = NAN};
-    group->working_set = rooms->rows[row].working_set;
-    take_row(&rooms->rows[row], group);
+    group->working_set = row->working_set;
+    take_row(row, group);
+}
+
+int group_fetch(struct client *client, const struct rooms *rooms, size_t row, struct group *group)
+{
+    group_begin(&rooms->rows[row], group);
     if (group_binding(&rooms->rows[row]) != GROUP_CPU)
         return 0;
-    return shares_fetch_cpu_takers(client, rooms, row, &group->taking);
+    struct shares **taking = calloc(rooms->count, sizeof(*taking));
+    if (taking == NULL)
+        return -ENOMEM;
+    taking[row] = &group->taking;
+    const int status = shares_fetch_cpu_takers(client, rooms, taking);
+    free(taking);
+    return status;
 }
 
 /* --- What binds, and why something isn't known ----------------------------------------- */
@@ -127,6 +138,7 @@ static int take_cpu(const struct hr_room_source *source, const struct hr_room *c
     double cpus;
 
     group->limits[GROUP_CPU].version = cpu->version;
+    group->cpus = hr_room_count_cpus(source);
     const int status = hr_room_find_cpu_limit(source, &cpus, &lowest.level);
     group->lacks_cpu_limit = status == -ENODATA;
     if (status != 0)
@@ -296,23 +308,35 @@ static int read_cgroup(const struct hr_root *root, const struct usage *usage,
 }
 
 /* Within the group whose limit binds; by CPU who waits for it needn't be below that. */
+static const char *path_above(const struct group *group, enum group_resource by)
+{
+    const struct group_limit *limit = &group->limits[by];
+
+    if (by == GROUP_CPU || limit->bound == HR_ROOM_MACHINE)
+        return "";
+    return limit->group != NULL ? limit->group : group->path;
+}
+
+static int read_takers(const struct rooms *rooms, const struct places *places, size_t row,
+                       struct group *group)
+{
+    const enum group_resource by = group_binding(&rooms->rows[row]);
+
+    if (by != GROUP_MEMORY)
+        return 0;
+    return shares_rank_memory(rooms, places, path_above(group, by), &group->taking);
+}
+
 static int read_others(const struct rooms *rooms, const struct places *places, size_t row,
                        struct group *group)
 {
     const enum group_resource by = group_binding(&rooms->rows[row]);
-    const char *above = "";
-    int status = 0;
+    int status = read_takers(rooms, places, row, group);
 
-    if (by == GROUP_RESOURCE_COUNT)
-        return 0;
-    if (by != GROUP_CPU && group->limits[by].bound != HR_ROOM_MACHINE)
-        above = group->limits[by].group != NULL ? group->limits[by].group : group->path;
-    if (by == GROUP_MEMORY)
-        status = shares_rank_memory(rooms, places, above, &group->taking);
-    if (status == 0)
-        status =
-            shares_rank_waiting(rooms, places, above, resources[by].name, row, &group->waiting);
-    return status;
+    if (by == GROUP_RESOURCE_COUNT || status != 0)
+        return status;
+    return shares_rank_waiting(rooms, places, path_above(group, by), resources[by].name, row,
+                               &group->waiting);
 }
 
 static int read_here(const struct hr_root *root, const struct usage *usage,
@@ -348,4 +372,77 @@ int group_read(const struct hr_root *root, const struct usage *usage, const stru
         return read_here(root, usage, rooms, places, row, group);
     set_reason(&group->missing, "it is on another host: run headroom report there");
     return 0;
+}
+
+/* --- In brief ----------------------------------------------------------------------------- */
+
+static int read_bounds(struct hr_room_machine *machine, const struct usage *usage,
+                       const struct hr_cgroup *found, struct group *group)
+{
+    const struct hr_room_lines lines = trouble_lines_of(&usage->headroom, found);
+    struct hr_room_reading reading;
+    struct hr_room_source *source;
+
+    int status = hr_room_open(machine, found, HR_NS_PER_S, &source);
+    if (status < 0)
+        return status;
+    hr_room_set_working_set(source, &group->working_set);
+    hr_room_read(source, &lines, &reading);
+    status = take_memory(&reading.memory, group);
+    if (status == 0)
+        status = take_cpu(source, &reading.cpu, group);
+    hr_room_close(source);
+    return status;
+}
+
+int group_read_brief(struct hr_room_machine *machine, const struct usage *usage,
+                     const struct rooms *rooms, const struct places *places, size_t row,
+                     struct group *group)
+{
+    const struct hr_cgroup *found = places->rows[row].group;
+    const bool is_system = found == NULL && room_is_system(rooms->rows[row].group);
+
+    if (!places->rows[row].is_here || places->set == NULL || (found == NULL && !is_system))
+        return 0;
+    if (found != NULL && (group->path = strdup(found->path)) == NULL)
+        return -ENOMEM;
+    const int status = read_bounds(machine, usage, found, group);
+    if (status != 0 || !group->limits[GROUP_MEMORY].is_known)
+        return status;
+    return read_takers(rooms, places, row, group);
+}
+
+/* Whether tasks wait by a limit of CPU time. */
+static bool waits_by_limit(const struct room_row *row)
+{
+    for (size_t i = 0; i < row->cause_count; i++)
+        if (strcmp(row->causes[i].resource, "cpu") == 0 &&
+            strcmp(row->causes[i].name, "limit") == 0)
+            return row->causes[i].pct >= WORTH_NAMING_PCT;
+    return false;
+}
+
+/* What could be had of the limit of a group above is known only where tasks wait by it. */
+static enum group_bound find_cpu_bound(const struct room_row *row, const struct group *group)
+{
+    const struct group_limit *limit = &group->limits[GROUP_CPU];
+    const double attainable = group->rooms[GROUP_CPU].attainable;
+
+    if (limit->is_known && waits_by_limit(row))
+        return GROUP_BOUND_LIMIT;
+    if (limit->is_known && limit->group == NULL && attainable >= 0.99 * limit->amount)
+        return GROUP_BOUND_LIMIT;
+    if (group->cpus == 0 || (limit->is_known && limit->group != NULL))
+        return GROUP_BOUND_UNKNOWN;
+    return limit->is_known || group->lacks_cpu_limit ? GROUP_BOUND_CPUS : GROUP_BOUND_UNKNOWN;
+}
+
+enum group_bound group_find_bound(const struct room_row *row, const struct group *group)
+{
+    const enum group_resource by = group_binding(row);
+
+    if (by == GROUP_CPU)
+        return find_cpu_bound(row, group);
+    return by != GROUP_RESOURCE_COUNT && group->limits[by].is_known ? GROUP_BOUND_LIMIT
+                                                                    : GROUP_BOUND_UNKNOWN;
 }

@@ -48,6 +48,7 @@ struct group {
     struct group_room rooms[GROUP_RESOURCE_COUNT];
     struct group_limit limits[GROUP_RESOURCE_COUNT];
     bool lacks_cpu_limit;     /**< neither it nor one above has a cpu.max */
+    size_t cpus;              /**< that it may use; 0: not known */
     enum hr_stall_io io_kind; /**< what of I/O is limited most, on the device with these numbers */
     uint32_t io_major, io_minor;
     struct hr_room_working_set working_set; /**< its row's */
@@ -77,6 +78,9 @@ enum group_resource group_binding(const struct room_row *row);
  */
 int group_fetch(struct client *client, const struct rooms *rooms, size_t row, struct group *group);
 
+/** The same without who takes the CPU. */
+void group_begin(const struct room_row *row, struct group *group);
+
 /**
  * Adds the rest. It takes a second if the group's I/O is limited.
  *
@@ -87,6 +91,21 @@ int group_fetch(struct client *client, const struct rooms *rooms, size_t row, st
 int group_read(const struct hr_root *root, const struct usage *usage, const struct rooms *rooms,
                const struct places *places, size_t row, struct group *group);
 
+/** What limits what a row has the least room by. */
+enum group_bound {
+    GROUP_BOUND_UNKNOWN,
+    GROUP_BOUND_LIMIT, /**< limits[] of that resource; also the machine's memory */
+    GROUP_BOUND_CPUS,  /**< those that it may use */
+};
+
+/** @return what does, of a group that was read. */
+enum group_bound group_find_bound(const struct room_row *row, const struct group *group);
+
+/** Reads what binds only, and who takes it if that is memory. @return 0 or -ENOMEM. */
+int group_read_brief(struct hr_room_machine *machine, const struct usage *usage,
+                     const struct rooms *rooms, const struct places *places, size_t row,
+                     struct group *group);
+
 void group_free(struct group *group);
 
 /** Prints the page. @param width  of the terminal. @return 0, or the negative errno of writing;
@@ -95,5 +114,8 @@ int group_print(FILE *out, const struct room_row *row, const struct group *group
 
 /** Prints the same as one object of JSON. */
 void group_print_json(FILE *out, const struct group *group);
+
+/** Prints who takes, as a member of an object. @param group  NULL: nobody is known. */
+void group_print_json_takers(FILE *out, const struct group *group);
 
 #endif

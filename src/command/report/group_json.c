@@ -76,6 +76,13 @@ static void print_shares(FILE *out, const char *before, const struct shares *sha
     putc(']', out);
 }
 
+void group_print_json_takers(FILE *out, const struct group *group)
+{
+    static const struct shares none = {.count = 0};
+
+    print_shares(out, ",\"taking\":", group != NULL ? &group->taking : &none);
+}
+
 static void print_trend(FILE *out, const struct group *group)
 {
     const struct trend *trend = &group->trend;

@@ -48,6 +48,30 @@ static void print_whether_at_most(FILE *out, const struct room_row *row)
                                       : "false");
 }
 
+/* Of several groups; that of one has more. */
+static void print_brief(FILE *out, const struct room_row *row)
+{
+    const struct group *brief = row->brief;
+    const enum group_bound bound =
+        brief != NULL ? group_find_bound(row, brief) : GROUP_BOUND_UNKNOWN;
+    const struct group_limit *limit =
+        bound == GROUP_BOUND_LIMIT ? &brief->limits[group_binding(row)] : NULL;
+
+    json_print_text(out, ",\"binds\":",
+                    limit != NULL               ? hr_room_bound_name(limit->bound, limit->version)
+                    : bound == GROUP_BOUND_CPUS ? "cpus"
+                                                : NULL);
+    json_print_text(out, ",\"binds_of\":",
+                    limit == NULL || limit->bound == HR_ROOM_MACHINE ? NULL
+                    : limit->group != NULL                           ? limit->group
+                                                                     : brief->path);
+    json_print_number(out, ",\"binds_at\":", bound != GROUP_BOUND_UNKNOWN, "%.10g",
+                      limit != NULL   ? limit->amount
+                      : brief != NULL ? (double)brief->cpus
+                                      : 0);
+    group_print_json_takers(out, brief);
+}
+
 static void print_row(FILE *out, const struct room_row *row, const struct group *about)
 {
     putc('{', out);
@@ -62,6 +86,8 @@ static void print_row(FILE *out, const struct room_row *row, const struct group 
     json_print_number(out, ",\"cpu_idle_percent\":", isfinite(row->idle_pct) != 0, "%.10g",
                       row->idle_pct);
     print_causes(out, row);
+    if (about == NULL)
+        print_brief(out, row);
     if (about != NULL) {
         fputs(",\"about\":", out);
         group_print_json(out, about);

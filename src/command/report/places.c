@@ -61,6 +61,15 @@ static void find_rows(const struct rooms *rooms, const struct hr_cgroup *group, 
             rows[i].group = rows[i].group == NULL ? group : &several;
 }
 
+static bool has_inner(const struct rooms *rooms, const struct place *rows, size_t row)
+{
+    for (size_t i = 0; i < rooms->count; i++)
+        if (i != row && rows[i].group != NULL &&
+            hr_cgroup_is_within(rows[i].group->path, rows[row].group->path))
+            return true;
+    return false;
+}
+
 int places_find(const struct hr_root *root, const struct usage *usage, const struct rooms *rooms,
                 struct places *places)
 {
@@ -86,6 +95,9 @@ int places_find(const struct hr_root *root, const struct usage *usage, const str
     for (size_t i = 0; i < rooms->count; i++)
         if (places->rows[i].group == &several)
             places->rows[i].group = NULL;
+    for (size_t i = 0; i < rooms->count; i++)
+        places->rows[i].has_inner =
+            places->rows[i].group != NULL && has_inner(rooms, places->rows, i);
     return 0;
 }
 

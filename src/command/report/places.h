@@ -14,6 +14,7 @@ struct usage;
 struct place {
     bool is_here;                  /**< on this machine */
     const struct hr_cgroup *group; /**< NULL: the system, or it isn't known which it is */
+    bool has_inner;                /**< a group within it has a row, too */
 };
 
 struct places {

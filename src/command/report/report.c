@@ -18,6 +18,7 @@
 #include "configured/used_features.h"
 #include "headroom/descriptor.h"
 #include "headroom/root.h"
+#include "report/briefs.h"
 #include "report/group.h"
 #include "report/places.h"
 #include "report/profile.h"
@@ -62,6 +63,8 @@ static void print_help(void)
          "            nothing, however little it could have; by: the resource that limits\n"
          "            it; more: how much more of it the group could take\n"
          "trouble in  until no memory is left at the present trend; now: it is in trouble\n"
+         "binds       what limits that, and whose limit it is; taking: who takes it; in wide\n"
+         "            terminals\n"
          "waits for   the greatest parts of its stalls, in percent of the time; idle:\n"
          "            share of the machine's CPUs that is idle meanwhile\n"
          "A value collectd doesn't have is shown as -; the room of a group that waits for a CPU\n"
@@ -163,6 +166,8 @@ static int fetch(const struct options *options, const struct here *here, char *c
             found->chosen == 0 ? rooms_find_only(&found->rooms, &found->meant) : found->rooms.count;
         if (found->row < found->rooms.count)
             status = group_fetch(client, &found->rooms, found->row, &found->about);
+        else if (found->chosen == 0)
+            status = briefs_fetch(client, &found->rooms, &found->meant);
     }
     client_close(client);
     if (status == 0 && found->rooms.count == 0)
@@ -318,6 +323,8 @@ static int read_groups(const char *title, const struct here *here, struct found 
     if (failure == 0 && found->row < rooms->count)
         failure =
             group_read(here->root, &here->usage, rooms, &found->places, found->row, &found->about);
+    else if (failure == 0)
+        failure = briefs_read(here->root, &here->usage, &found->places, rooms);
     if (failure == 0)
         return COMMAND_DONE;
     fprintf(stderr, "%s: can't read the group: %s\n", title, strerror(-failure));

@@ -13,6 +13,7 @@
 #include "common/identifier.h"
 #include "headroom/array.h"
 #include "headroom/utf8.h"
+#include "report/briefs.h"
 #include "report/working_set.h"
 
 #define BY "-by-"
@@ -287,6 +288,7 @@ static void free_row(struct room_row *row)
         free(row->causes[i].name);
     }
     free(row->causes);
+    briefs_free(row);
     free(row->host);
     free(row->group);
     free(row->short_group);

@@ -47,7 +47,8 @@ struct room_row {
     struct room_cause *causes; /**< the greatest first */
     size_t cause_count, cause_capacity;
     struct hr_room_working_set working_set; /**< by the wss plugin; with count 0: none */
-    bool has_profile; /**< the need of memory is by that; see report/profile.h */
+    bool has_profile;    /**< the need of memory is by that; see report/profile.h */
+    struct group *brief; /**< what binds, and who takes it; NULL: not known; see report/briefs.h */
 };
 
 /** All zeros is empty. */

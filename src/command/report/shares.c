@@ -75,21 +75,21 @@ static int add_taker(struct shares *shares, const struct rooms *rooms, const cha
 
 /* --- From collectd ---------------------------------------------------------------- */
 
+/* Series of who took the CPU from whom, and of which rows that is wanted. */
 struct taken {
-    const struct room_row *row;
+    const struct rooms *rooms;
+    struct shares *const *taking;
     char **names;
     size_t count, capacity;
 };
 
-/* The taker that a series of the row's group is of; NULL: it is another series. */
-static const char *find_taker(const struct room_row *row, const struct identifier *parts,
-                              size_t *length)
+/* The taker that a series is of; NULL: it is another series. */
+static const char *find_taker(const struct identifier *parts, size_t *length)
 {
     const struct piece *type = &parts->type_instance;
     const size_t head = strlen(TAKEN_BY), tail = strlen(TAKEN_END);
 
-    if (!piece_is(&parts->host, row->host) || !piece_is(&parts->plugin, "psi") ||
-        !piece_is(&parts->instance, row->group) || !piece_is(&parts->type, "derive") ||
+    if (!piece_is(&parts->plugin, "psi") || !piece_is(&parts->type, "derive") ||
         type->length <= head + tail || memcmp(type->start, TAKEN_BY, head) != 0 ||
         memcmp(type->start + type->length - tail, TAKEN_END, tail) != 0)
         return NULL;
@@ -97,13 +97,28 @@ static const char *find_taker(const struct room_row *row, const struct identifie
     return type->start + head;
 }
 
+/* The row from whose group it was taken, of those that are wanted; NULL: of none. */
+static struct shares *find_taking(const struct taken *taken, const struct identifier *parts,
+                                  const struct room_row **row)
+{
+    for (size_t i = 0; i < taken->rooms->count; i++) {
+        *row = &taken->rooms->rows[i];
+        if (taken->taking[i] != NULL && piece_is(&parts->instance, (*row)->group) &&
+            piece_is(&parts->host, (*row)->host))
+            return taken->taking[i];
+    }
+    return NULL;
+}
+
 static int collect_taken(void *context, const char *text)
 {
     struct taken *taken = context;
+    const struct room_row *row;
     struct identifier parts;
     size_t length;
 
-    if (identifier_parse(text, &parts) != 0 || find_taker(taken->row, &parts, &length) == NULL)
+    if (identifier_parse(text, &parts) != 0 || find_taker(&parts, &length) == NULL ||
+        find_taking(taken, &parts, &row) == NULL)
         return 0;
     if (HR_ARRAY_RESERVE(taken->names, taken->capacity, taken->count + 1) != 0)
         return -ENOMEM;
@@ -111,37 +126,44 @@ static int collect_taken(void *context, const char *text)
     return taken->names[taken->count++] != NULL ? 0 : -ENOMEM;
 }
 
-static int fetch_taken(struct client *client, const struct rooms *rooms, const struct taken *taken,
-                       struct shares *taking)
+static int add_taken(const struct taken *taken, const char *text, double us_per_s)
+{
+    const struct room_row *row;
+    struct identifier parts;
+    size_t length;
+
+    identifier_parse(text, &parts);
+    struct shares *taking = find_taking(taken, &parts, &row);
+    const char *taker = find_taker(&parts, &length);
+    taking->unknown.text[0] = '\0';
+    return add_taker(taking, taken->rooms, row->host, taker, length, us_per_s * PCT_PER_US_PER_S);
+}
+
+static int fetch_taken(struct client *client, const struct taken *taken)
 {
     double *numbers = calloc(taken->count + 1, sizeof(*numbers));
     int status = numbers == NULL
                      ? -ENOMEM
                      : client_get(client, (const char *const *)taken->names, numbers, taken->count);
 
-    for (size_t i = 0; status == 0 && i < taken->count; i++) {
-        struct identifier parts;
-        size_t length;
-        identifier_parse(taken->names[i], &parts);
-        const char *taker = find_taker(taken->row, &parts, &length);
-        status = add_taker(taking, rooms, taken->row->host, taker, length,
-                           numbers[i] * PCT_PER_US_PER_S);
-    }
+    for (size_t i = 0; i < taken->rooms->count; i++)
+        if (taken->taking[i] != NULL)
+            snprintf(taken->taking[i]->unknown.text, sizeof(taken->taking[i]->unknown.text),
+                     "headroom blame measures it, or Blame \"always\" of the psi plugin");
+    for (size_t i = 0; status == 0 && i < taken->count; i++)
+        status = add_taken(taken, taken->names[i], numbers[i]);
     free(numbers);
     return status;
 }
 
-int shares_fetch_cpu_takers(struct client *client, const struct rooms *rooms, size_t row,
-                            struct shares *taking)
+int shares_fetch_cpu_takers(struct client *client, const struct rooms *rooms,
+                            struct shares *const *taking)
 {
-    struct taken taken = {.row = &rooms->rows[row]};
+    struct taken taken = {.rooms = rooms, .taking = taking};
 
     int status = client_list(client, collect_taken, &taken);
     if (status == 0)
-        status = fetch_taken(client, rooms, &taken, taking);
-    if (taken.count == 0)
-        snprintf(taking->unknown.text, sizeof(taking->unknown.text),
-                 "headroom blame measures it, or Blame \"always\" of the psi plugin");
+        status = fetch_taken(client, &taken);
     for (size_t i = 0; i < taken.count; i++)
         free(taken.names[i]);
     free(taken.names);
@@ -155,18 +177,9 @@ static bool is_within(const struct place *place, const char *above)
     return place->group != NULL && hr_cgroup_is_within(place->group->path, above);
 }
 
-static bool has_inner(const struct rooms *rooms, const struct places *places, size_t row)
+static bool is_counted(const struct places *places, const char *above, size_t row)
 {
-    for (size_t i = 0; i < rooms->count; i++)
-        if (i != row && is_within(&places->rows[i], places->rows[row].group->path))
-            return true;
-    return false;
-}
-
-static bool is_counted(const struct rooms *rooms, const struct places *places, const char *above,
-                       size_t row)
-{
-    return is_within(&places->rows[row], above) && !has_inner(rooms, places, row);
+    return is_within(&places->rows[row], above) && !places->rows[row].has_inner;
 }
 
 int shares_rank_memory(const struct rooms *rooms, const struct places *places, const char *above,
@@ -176,11 +189,11 @@ int shares_rank_memory(const struct rooms *rooms, const struct places *places, c
     int status = 0;
 
     for (size_t i = 0; i < rooms->count; i++)
-        if (is_counted(rooms, places, above, i) && !isnan(rooms->rows[i].values[ROOM_NEED]))
+        if (is_counted(places, above, i) && !isnan(rooms->rows[i].values[ROOM_NEED]))
             sum += rooms->rows[i].values[ROOM_NEED];
     for (size_t i = 0; i < rooms->count && sum > 0 && status == 0; i++) {
         const struct room_row *row = &rooms->rows[i];
-        if (is_counted(rooms, places, above, i))
+        if (is_counted(places, above, i))
             status = add_row(taking, row, 100 * row->values[ROOM_NEED] / sum);
     }
     return status;
@@ -211,7 +224,7 @@ int shares_rank_waiting(const struct rooms *rooms, const struct places *places, 
 
     for (size_t i = 0; i < rooms->count && status == 0; i++) {
         const struct room_row *row = &rooms->rows[i];
-        if (i != except && is_counted(rooms, places, above, i))
+        if (i != except && is_counted(places, above, i))
             status = add_row(waiting, row, stalled_pct(row, resource));
     }
     return status;

@@ -27,13 +27,13 @@ struct shares {
 void shares_free(struct shares *shares);
 
 /**
- * Fetches who took the CPU from a group, in percent of the time, from the psi plugin's option
- * Blame.
+ * Fetches who took the CPU from groups, in percent of the time, from the psi plugin's option Blame.
  *
+ * @param taking  of each row; NULL: it isn't wanted.
  * @return 0, -ENOMEM, or as client_get().
  */
-int shares_fetch_cpu_takers(struct client *client, const struct rooms *rooms, size_t row,
-                            struct shares *taking);
+int shares_fetch_cpu_takers(struct client *client, const struct rooms *rooms,
+                            struct shares *const *taking);
 
 /**
  * Ranks the groups below another one by what they need of the memory that these need together. Of a

@@ -7,7 +7,9 @@
 #include "common/grid.h"
 #include "common/label.h"
 #include "common/output.h"
+#include "common/short_name.h"
 #include "headroom/quantity.h"
+#include "report/group.h"
 #include "report/profile.h"
 #include "report/rooms.h"
 
@@ -19,6 +21,7 @@
 struct fit {
     int name_width, causes_width;
     size_t cause_count;
+    bool with_taking, with_binds;
 };
 
 #define NAME_LEAST   15
@@ -116,15 +119,99 @@ static void add_causes(struct grid *grid, const struct room_row *row, const stru
     grid_cell(grid, "%s", safe[0] != '\0' ? safe : "-");
 }
 
+/* --- What binds, and who takes it --- */
+
+#define NAME_IN_BINDS  22
+#define NAME_IN_TAKING 16
+#define TAKERS_MOST    2
+
+/* "shop.slice 2.5G", "cpu.max 0.5" */
+static void describe_limit(const struct group_limit *limit, bool is_cpu, char *text, size_t size)
+{
+    char path[SHORT_NAME_SIZE], name[64];
+
+    if (limit->bound == HR_ROOM_MACHINE) {
+        snprintf(text, size, "machine");
+        return;
+    }
+    if (limit->group != NULL)
+        short_path(limit->group, path);
+    label_fit(limit->group != NULL ? path : hr_room_bound_name(limit->bound, limit->version),
+              NAME_IN_BINDS, LABEL_UTF8, name, sizeof(name));
+    if (is_cpu)
+        snprintf(text, size, "%s %.2g", name, limit->amount);
+    else
+        snprintf(text, size, "%s %s", name, hr_quantity_short_bytes(limit->amount).text);
+}
+
+static void describe_binds(const struct room_row *row, char *text, size_t size)
+{
+    const enum group_resource by = group_binding(row);
+    const enum group_bound bound =
+        row->brief != NULL ? group_find_bound(row, row->brief) : GROUP_BOUND_UNKNOWN;
+
+    snprintf(text, size, "-");
+    if (bound == GROUP_BOUND_LIMIT)
+        describe_limit(&row->brief->limits[by], by == GROUP_CPU, text, size);
+    else if (bound == GROUP_BOUND_CPUS)
+        snprintf(text, size, "%zu CPU%s", row->brief->cpus, row->brief->cpus == 1 ? "" : "s");
+}
+
+static void add_binds(struct grid *grid, const struct room_row *row)
+{
+    char text[128];
+
+    describe_binds(row, text, sizeof(text));
+    grid_cell(grid, "%s", text);
+}
+
+/* "mysql 71%, cron 22%" */
+static void add_taking(struct grid *grid, const struct room_row *row)
+{
+    char text[128] = "", name[64];
+    size_t used = 0;
+
+    for (size_t i = 0; row->brief != NULL && i < row->brief->taking.count && i < TAKERS_MOST; i++) {
+        const struct share *share = &row->brief->taking.list[i];
+        label_fit(share->name, NAME_IN_TAKING, LABEL_UTF8, name, sizeof(name));
+        if (used < sizeof(text))
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %.0f%%",
+                                     i > 0 ? ", " : "", name, share->pct);
+    }
+    grid_cell(grid, "%s", text[0] != '\0' ? text : "-");
+}
+
+static bool has_binds(const struct room_row *row)
+{
+    return row->brief != NULL && group_find_bound(row, row->brief) != GROUP_BOUND_UNKNOWN;
+}
+
+static bool has_taking(const struct room_row *row)
+{
+    return row->brief != NULL && row->brief->taking.count > 0;
+}
+
+/* --- Rows --- */
+
+static void begin_rows(struct grid *grid, const struct fit *fit)
+{
+    static const char *const titles[] = {"group", "room", "by", "more", "trouble in", "needs"};
+    const unsigned count = sizeof(titles) / sizeof(titles[0]);
+
+    *grid = (struct grid){.column_count = count + fit->with_binds + fit->with_taking + 1,
+                          .left = 1 | 1 << 2 | ~0u << count};
+    for (size_t i = 0; i < count; i++)
+        grid_cell(grid, "%s", titles[i]);
+    if (fit->with_binds)
+        grid_cell(grid, "binds");
+    if (fit->with_taking)
+        grid_cell(grid, "taking");
+    grid_cell(grid, "waits for");
+}
+
 static void add_rows(struct grid *grid, const struct rooms *rooms, const struct fit *fit)
 {
-    static const char *const titles[] = {"group",      "room",  "by",       "more",
-                                         "trouble in", "needs", "waits for"};
-    enum { COLUMN_COUNT = sizeof(titles) / sizeof(titles[0]) };
-
-    *grid = (struct grid){.column_count = COLUMN_COUNT, .left = 1 | 1 << 2 | 1 << 6};
-    for (size_t i = 0; i < COLUMN_COUNT; i++)
-        grid_cell(grid, "%s", titles[i]);
+    begin_rows(grid, fit);
     for (size_t i = 0; i < rooms->count; i++) {
         const struct room_row *row = &rooms->rows[i];
         add_name(grid, rooms, row, fit);
@@ -132,6 +219,10 @@ static void add_rows(struct grid *grid, const struct rooms *rooms, const struct 
         add_left(grid, row);
         add_trouble(grid, row);
         add_memory(grid, row);
+        if (fit->with_binds)
+            add_binds(grid, row);
+        if (fit->with_taking)
+            add_taking(grid, row);
         add_causes(grid, row, fit);
     }
 }
@@ -139,7 +230,11 @@ static void add_rows(struct grid *grid, const struct rooms *rooms, const struct 
 /* Makes it narrower by so many columns, where the least is lost. Returns whether it could. */
 static bool make_narrower(struct fit *fit, int name_width, int causes_width, int excess)
 {
-    if (fit->cause_count > 1) {
+    if (fit->with_taking) {
+        fit->with_taking = false;
+    } else if (fit->with_binds) {
+        fit->with_binds = false;
+    } else if (fit->cause_count > 1) {
         fit->cause_count--;
     } else if (name_width > NAME_LEAST) {
         fit->name_width = name_width - excess > NAME_LEAST ? name_width - excess : NAME_LEAST;
@@ -188,13 +283,18 @@ static void print_legend(FILE *out, const struct rooms *rooms)
 
 int rooms_print_table(FILE *out, const struct rooms *rooms, int width)
 {
-    struct fit fit = {.name_width = 60, .causes_width = 60, .cause_count = 2};
+    struct fit fit = {.name_width = 60,
+                      .causes_width = 60,
+                      .cause_count = 2,
+                      .with_taking = has_any(rooms, has_taking),
+                      .with_binds = has_any(rooms, has_binds)};
     struct grid grid;
     int excess;
 
     add_rows(&grid, rooms, &fit);
     while ((excess = grid_width(&grid) - width) > 0 &&
-           make_narrower(&fit, grid_column_width(&grid, 0), grid_column_width(&grid, 6), excess)) {
+           make_narrower(&fit, grid_column_width(&grid, 0),
+                         grid_column_width(&grid, grid.column_count - 1), excess)) {
         grid_free(&grid);
         add_rows(&grid, rooms, &fit);
     }
