@@ -46,15 +46,25 @@ static bool is_of_room(size_t level, const struct hr_room *room)
                                      : room->bound != HR_ROOM_MACHINE && room->level == level;
 }
 
+/* What of that which a working set sees is in memory. */
+static double seen_bytes(const struct hr_memory_use *use)
+{
+    const uint64_t files = use->active_file_bytes + use->inactive_file_bytes;
+    const uint64_t mapped = use->parts.mapped_file_bytes;
+
+    return (double)(use->parts.anon_bytes + (mapped < files ? mapped : files));
+}
+
 /* What a page costs that is read again: as was seen lately, or as disks take for a request. */
-static double refault_us(struct hr_room_source *source, const struct hr_memory_parts *parts,
+static double refault_us(struct hr_room_source *source, const struct hr_memory_use *use,
                          const struct hr_psi_snapshot *psi)
 {
     const struct hr_psi_stall *some = &psi->sample[HR_PSI_MEMORY].stall[HR_PSI_SOME];
     struct hr_refault_cost *cost = &source->refault_cost;
 
     if (psi->status[HR_PSI_MEMORY] == 0 && some->present)
-        hr_refault_cost_update(cost, hr_clock_ns(), parts->refault_count, some->total_us);
+        hr_refault_cost_update(cost, hr_clock_ns(), use->parts.refault_count, some->total_us,
+                               hr_working_set_misses(&source->working_set, seen_bytes(use)));
     return cost->us > 0 ? cost->us : hr_room_machine_disk_read_us(source->machine);
 }
 
@@ -67,7 +77,7 @@ static int find_touched(struct hr_room_source *source, const struct hr_memory_us
 
     if (set->count == 0)
         return -ENOENT;
-    const double cost_us = use->has_parts ? refault_us(source, &use->parts, &reading->psi) : 0;
+    const double cost_us = use->has_parts ? refault_us(source, use, &reading->psi) : 0;
     if (cost_us <= 0)
         return -EAGAIN;
     int status = hr_working_set_find(set, cost_us, line_pct, &window);

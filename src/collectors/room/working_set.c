@@ -2,6 +2,7 @@
 #include "room/working_set.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,22 +16,28 @@ static void begin(struct hr_refault_cost *cost, uint64_t now_ns, uint64_t refaul
                   uint64_t stalled_us)
 {
     cost->since_ns = now_ns;
-    cost->refault_count = refault_count;
-    cost->stalled_us = stalled_us;
+    cost->since = (struct hr_refault_counts){refault_count, stalled_us, 0};
 }
 
 void hr_refault_cost_update(struct hr_refault_cost *cost, uint64_t now_ns, uint64_t refault_count,
-                            uint64_t stalled_us)
+                            uint64_t stalled_us, double missed_per_s)
 {
-    if (cost->since_ns == 0 || refault_count < cost->refault_count ||
-        stalled_us < cost->stalled_us) {
+    struct hr_refault_counts *since = &cost->since;
+    const double elapsed_s = (double)(now_ns - cost->updated_ns) / HR_NS_PER_S;
+
+    cost->updated_ns = now_ns;
+    if (cost->since_ns == 0 || refault_count < since->refault_count ||
+        stalled_us < since->stalled_us) {
         begin(cost, now_ns, refault_count, stalled_us);
         return;
     }
-    const uint64_t count = refault_count - cost->refault_count;
+    since->missed_count += missed_per_s * elapsed_s;
+    const double count = (double)(refault_count - since->refault_count);
     const bool is_over = now_ns - cost->since_ns >= HOUR_NS;
     if (count >= LEAST_REFAULTS)
-        cost->us = (double)(stalled_us - cost->stalled_us) / (double)count;
+        cost->us =
+            (double)(stalled_us - since->stalled_us) /
+            (since->missed_count >= LEAST_REFAULTS ? fmin(count, since->missed_count) : count);
     else if (is_over)
         cost->us = 0;
     if (is_over)
@@ -73,6 +80,17 @@ static double growth_per_s(const struct hr_room_working_set *set, size_t window)
         return set->bytes[0] / set->window_s[0];
     return (set->bytes[window] - set->bytes[window - 1]) /
            (set->window_s[window] - set->window_s[window - 1]);
+}
+
+double hr_working_set_misses(const struct hr_room_working_set *set, double bytes)
+{
+    size_t window = 0;
+
+    while (window < set->count && set->bytes[window] <= bytes)
+        window++;
+    if (window == set->count)
+        return 0;
+    return growth_per_s(set, window) / (double)sysconf(_SC_PAGESIZE);
 }
 
 int hr_working_set_find(const struct hr_room_working_set *set, double cost_us, double line_pct,

@@ -13,16 +13,33 @@
 
 #include "headroom/room.h"
 
-/** How long tasks were stalled for each page that was read again; all zeros: nothing is known. */
-struct hr_refault_cost {
-    uint64_t since_ns, refault_count, stalled_us; /**< when this was begun, and what there was */
-    double us;                                    /**< 0: not known */
+/** What a group had at one time, or since then. */
+struct hr_refault_counts {
+    uint64_t refault_count, stalled_us;
+    double missed_count; /**< pages that had to be read again by the working set */
 };
 
-/** Adds what was counted up to now. A page's cost is known where a hundred were read again within
- * an hour. */
+/** How long tasks were stalled for each page that had to be read again; all zeros: nothing is
+ * known. */
+struct hr_refault_cost {
+    uint64_t since_ns, updated_ns;  /**< when this was begun, and updated last */
+    struct hr_refault_counts since; /**< what there was then; of those missed, since then */
+    double us;                      /**< 0: not known */
+};
+
+/**
+ * Adds what was counted up to now. A page's cost is known where a hundred were read again within an
+ * hour. With each of these the kernel may have read those around it, which nobody wanted; so where
+ * fewer had to be read by the working set, though a hundred, the stalls are of those.
+ *
+ * @param missed_per_s  hr_working_set_misses() of what it has.
+ */
 void hr_refault_cost_update(struct hr_refault_cost *cost, uint64_t now_ns, uint64_t refault_count,
-                            uint64_t stalled_us);
+                            uint64_t stalled_us, double missed_per_s);
+
+/** How many pages a second have to be read again where so many bytes of what is touched are in
+ * memory, the latest; none where these are as many as the longest window has. */
+double hr_working_set_misses(const struct hr_room_working_set *set, double bytes);
 
 /**
  * Finds the window after the last interval between two in which more was touched than may be read

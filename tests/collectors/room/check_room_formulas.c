@@ -289,17 +289,60 @@ START_TEST(what_a_page_costs_that_is_read_again)
     const uint64_t hour_ns = 3600 * HR_NS_PER_S;
     struct hr_refault_cost cost = {.us = 0};
 
-    hr_refault_cost_update(&cost, 1, 1000, 50000);
-    hr_refault_cost_update(&cost, 2, 1099, 99999);
+    hr_refault_cost_update(&cost, 1, 1000, 50000, 0);
+    hr_refault_cost_update(&cost, 2, 1099, 99999, 0);
     ck_assert_double_eq(cost.us, 0);
-    hr_refault_cost_update(&cost, 3, 1100, 80000);
+    hr_refault_cost_update(&cost, 3, 1100, 80000, 0);
     ck_assert_double_eq(cost.us, 300);
-    hr_refault_cost_update(&cost, 1 + hour_ns, 1200, 90000);
+    hr_refault_cost_update(&cost, 1 + hour_ns, 1200, 90000, 0);
     ck_assert_double_eq(cost.us, 200);
-    hr_refault_cost_update(&cost, 2 * hour_ns, 1250, 99999); /* what was known stays */
+    hr_refault_cost_update(&cost, 2 * hour_ns, 1250, 99999, 0); /* what was known stays */
     ck_assert_double_eq(cost.us, 200);
-    hr_refault_cost_update(&cost, 1 + 2 * hour_ns, 1250, 99999); /* for an hour */
+    hr_refault_cost_update(&cost, 1 + 2 * hour_ns, 1250, 99999, 0); /* for an hour */
     ck_assert_double_eq(cost.us, 0);
+}
+END_TEST
+
+/* Of which the kernel has read more than had to be: 1,000 pages in 10 s, for which tasks were
+ * stalled for 1 s. */
+static const struct {
+    double missed_per_s, us;
+} missed_rows[] = {
+    {0, 1000},    /* nothing is known of it */
+    {9.9, 1000},  /* too few */
+    {10, 10000},  /* a hundred */
+    {25, 4000},   /* a quarter */
+    {1000, 1000}, /* not as many as had to be */
+};
+
+START_TEST(what_a_page_costs_that_had_to_be_read_again)
+{
+    const uint64_t second_ns = HR_NS_PER_S;
+    struct hr_refault_cost cost = {.us = 0};
+    const double missed_per_s = missed_rows[_i].missed_per_s;
+
+    hr_refault_cost_update(&cost, 5 * second_ns, 0, 0, 1e9);
+    hr_refault_cost_update(&cost, 7 * second_ns, 0, 500000, missed_per_s);
+    hr_refault_cost_update(&cost, 15 * second_ns, 1000, 1000000, missed_per_s);
+    ck_assert_double_eq_tol(cost.us, missed_rows[_i].us, 1e-6);
+}
+END_TEST
+
+/* Pages a second, of 10 MiB within 1 s, 30 within 5 and 40 within 25. */
+START_TEST(what_has_to_be_read_again)
+{
+    struct hr_room_working_set set = {.count = 0};
+    const double page = (double)sysconf(_SC_PAGESIZE);
+
+    ck_assert_double_eq(hr_working_set_misses(&set, 1), 0);
+    hr_room_working_set_add(&set, "1s", 10 * MIB);
+    hr_room_working_set_add(&set, "5s", 30 * MIB);
+    hr_room_working_set_add(&set, "25s", 40 * MIB);
+    ck_assert_double_eq(hr_working_set_misses(&set, 9 * MIB), 10 * MIB / page);
+    ck_assert_double_eq(hr_working_set_misses(&set, 10 * MIB), 5 * MIB / page);
+    ck_assert_double_eq(hr_working_set_misses(&set, 29 * MIB), 5 * MIB / page);
+    ck_assert_double_eq(hr_working_set_misses(&set, 39 * MIB), MIB / 2 / page);
+    ck_assert_double_eq(hr_working_set_misses(&set, 40 * MIB), 0);
 }
 END_TEST
 
@@ -350,6 +393,8 @@ int main(void)
                         COUNT(working_set_rows));
     tcase_add_test(tests, windows_by_their_names);
     tcase_add_test(tests, what_a_page_costs_that_is_read_again);
+    tcase_add_loop_test(tests, what_a_page_costs_that_had_to_be_read_again, 0, COUNT(missed_rows));
+    tcase_add_test(tests, what_has_to_be_read_again);
     tcase_add_loop_test(tests, memory_that_is_touched, 0, COUNT(touched_rows));
     return run_suite("formulas", tests);
 }
