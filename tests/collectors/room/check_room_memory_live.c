@@ -8,6 +8,7 @@
  * Environment: HEADROOM_TEST_LEAK, how many seconds it lasts instead.
  */
 #include <check.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,6 +26,8 @@
 #define MIB   ((size_t)1 << 20)
 #define LIMIT (256 * MIB)
 #define STEPS 4096
+
+#define READ_MOST (4 * LIMIT)
 
 /* At half of the life two of the shortest windows are over, and what is left is less than four. */
 #define POINTS 160
@@ -96,6 +99,31 @@ static void leak(size_t saw)
         if (i % 16 == 15)
             madvise(tooth, saw, MADV_DONTNEED);
     }
+}
+
+/* The slow disk of the emulated machine; or a file without contents, which are kept in memory all
+ * the same. */
+static int open_large_file(void)
+{
+    int fd = open("/dev/slow", O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0)
+        return fd;
+    fd = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0 || ftruncate(fd, READ_MOST) < 0)
+        _exit(1);
+    return fd;
+}
+
+/* Reads four times the limit within the life of a leak, so that files fill what is left of it. */
+static void read_files(void)
+{
+    static char buffer[READ_MOST / STEPS];
+    const int fd = open_large_file();
+
+    for (off_t at = 0;; at += (off_t)sizeof(buffer), sleep_ns(life_ns / STEPS))
+        if (pread(fd, buffer, sizeof(buffer), at % READ_MOST) < 0)
+            _exit(1);
 }
 
 /* --- What was expected ------------------------------------------------------------ */
@@ -206,6 +234,23 @@ START_TEST(knows_when_a_leak_ends_in_swap_space)
 }
 END_TEST
 
+START_TEST(knows_when_a_leak_ends_beside_files_that_are_read)
+{
+    make_group("a");
+    limit_memory("a", 0);
+    pid_t reader = fork_into_group("a");
+    if (reader == 0)
+        read_files();
+    pid_t pid = fork_into_group("a");
+    if (pid == 0)
+        leak(0);
+    assert_expected(pid, "a", 0.35);
+    ck_assert_int_eq(waitpid(reader, NULL, WNOHANG), 0); /* it read all the time */
+    kill(reader, SIGKILL);
+    waitpid(reader, NULL, 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("live");
@@ -219,6 +264,7 @@ int main(void)
     tcase_add_test(tests, knows_when_a_leak_ends);
     tcase_add_test(tests, knows_when_a_leak_ends_at_the_limit_above);
     tcase_add_test(tests, knows_when_a_leak_ends_whose_garbage_is_collected);
+    tcase_add_test(tests, knows_when_a_leak_ends_beside_files_that_are_read);
     /* Version 2 alone, with swap space. */
     if (getenv("HEADROOM_EMULATED") != NULL)
         tcase_add_test(tests, knows_when_a_leak_ends_in_swap_space);
