@@ -31,6 +31,8 @@
 . mail/waiting.sh
 # shellcheck source=mail/due.sh
 . mail/due.sh
+# shellcheck source=mail/promotion.sh
+. mail/promotion.sh
 # shellcheck source=mail/words.sh
 . mail/words.sh
 # shellcheck source=mail/findings.sh
@@ -76,18 +78,25 @@ read_notification || exit 2
 # psi doesn't notify again of an alarm that lasts.
 trap : TERM
 
-find_resource
-about=${resource:+$host $instance $resource}
-find_kind
-detail NoLongerWatched
-unwatched=$value
+# handle ADDRESS...: the notification that was read, now or before. Fails if a mail wasn't accepted.
+handle() {
+    find_resource
+    about=${resource:+$host $instance $resource}
+    find_kind
+    detail NoLongerWatched
+    unwatched=$value
+    record="" note="" place="" now=${promoted_at:-${time%.*}} trusting=true burst="" single="" end="" ended="" notified=""
+    known=OKAY user="" part="" victims="" mostly="" looked_again=""
+    is_due_now=false
+    if is_to_be_mailed && is_mailed_now "$@" && ! is_brief; then
+        is_due_now=true
+    fi
+    mail_lists
+    send_unsent
+    ! $is_due_now || send "$@"
+}
 
-record="" note="" place="" now=${time%.*} trusting=true burst="" single="" end="" ended="" notified="" status=0
-is_due_now=false
-if is_to_be_mailed && is_mailed_now "$@"; then
-    is_due_now=true
-fi
-mail_lists
-send_unsent
-! $is_due_now || send "$@" || status=1
+status=0
+handle "$@" || status=1
+promote_uncovered "$@"
 exit $status

@@ -54,7 +54,7 @@ is_to_be_mailed() {
             [ "$severity" != OKAY ]
             return
         fi
-        ! is_late && ! is_awaited || return 1
+        ! is_late && ! is_awaited && ! is_outdated || return 1
         if is_covered || is_still_silent || takes_most || { has_victim && is_covered; }; then
             remember_covered
             return 1
@@ -71,7 +71,7 @@ is_to_be_mailed() {
         record=""
         return 0
     fi
-    ! is_late && ! is_awaited || return 1
+    ! is_late && ! is_awaited && ! is_outdated || return 1
     if is_covered || { has_victim && is_covered; }; then
         remember_covered
         return 1
@@ -82,4 +82,18 @@ is_to_be_mailed() {
     fi
     [ -z "$unwatched" ] || end_others
     ! says_less || is_left_alone
+}
+
+# is_brief: whether an alarm ends with its group within a minute, as that of a job does. Its mail is enough then: nothing is
+# left that could be waited for, or looked at. The end of a list stands for others, too.
+is_brief() {
+    case $severity:$known:$unwatched in
+        *:OKAY:*) return 1 ;;
+        OKAY:*:"no process is left in it" | OKAY:*:"it was removed" | OKAY:*:"it has no process any more") ;;
+        *) return 1 ;;
+    esac
+    [ -z "$ended$burst" ] || return 1
+    find_beginning
+    [ $((now - begun)) -lt 60 ] || return 1
+    remember_alarm
 }

@@ -54,9 +54,10 @@ find_burst() {
     mentioned=""
     [ "$severity" != FAILURE ] || ! was_mentioned || mentioned=again
     find_known burst
-    before=$value burst="$host $resource $time" worst=$severity turn=now
+    arrived=$now.${time#*.}
+    before=$value burst="$host $resource $arrived" worst=$severity turn=now
     if read -r last worst_yet last_burst 2>/dev/null <"$turns.burst"; then
-        apart=$((${time%.*} - ${last%.*}))
+        apart=$((now - ${last%.*}))
         if [ ${apart#-} -le "$together" ]; then
             burst=$last_burst
             case $severity:$worst_yet:$known:$before in
@@ -68,7 +69,7 @@ find_burst() {
     fi
     [ "$known" = OKAY ] || burst=${before:-$burst}
     drop_later
-    printf '%s\n' "$time $worst $burst" >"$turns.burst.new" && mv -f "$turns.burst.new" "$turns.burst" || turn=now
+    printf '%s\n' "$arrived $worst $burst" >"$turns.burst.new" && mv -f "$turns.burst.new" "$turns.burst" || turn=now
 }
 
 # await_others: while collectd runs, which ends none of the programs that handle a notification, and until SIGTERM.

@@ -5,9 +5,9 @@
 # Behind the first line of the record stand when the alarm began and what it is about; then, each behind a word, its
 # series, its place, the side of its limit, its least severity, when a FAILURE was mailed, its burst, and an end that
 # isn't mailed by itself.
-# Of an alarm that isn't mailed, as another one covers it, OKAY is on record; then when it began, that it is covered, and
-# its severity and kind. One of headroom's, of which nothing is mailed when the other ends, is "silent", or "waiting" for
-# alarms that say more.
+# Of an alarm that isn't mailed, as another one covers it, OKAY is on record; then when it began, that it is covered,
+# its severity and kind, and the notification, behind "notified". One of headroom's, of which nothing is mailed when the
+# other ends, is "silent", or "waiting" for alarms that say more.
 # shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
 
 # find_known NAME: sets value to what the record of the alarm has of it, "" if nothing.
@@ -92,16 +92,24 @@ remember_alarm() {
         "${burst:+burst $burst}" "${single:+single $single}" "${end:+end $end}"
 }
 
-# remember_covered [waiting]: and its severity, and the least, as it takes the place of that which covers it, if that ends
-# before it does. Room doesn't: the sums that it is of go on for some minutes. Of one that waits for alarms that say more
-# the record has its severity behind "waiting".
+# print_notification: as it was read.
+print_notification() {
+    printf '%s\n' "Severity: $severity" "Time: $time" "Host: $host" "Plugin: $plugin" "PluginInstance: $instance" \
+        "Type: $type" "TypeInstance: $type_instance" "$details" "$message"
+}
+
+# remember_covered ["waiting SEVERITY UNTIL"]: and its severity, and the least, as it takes the place of that which covers it,
+# if that ends before it does; and the notification, to be handled once more then if the other is of another group. Room
+# isn't: the sums that it is of go on for some minutes. One may wait for alarms that say more.
 remember_covered() {
     find_beginning
     if [ "$plugin" = headroom ]; then
-        remember OKAY "$begun" "${1:-silent} $about" "${1:+$1 $severity}"
+        [ $# -gt 0 ] || set -- silent
+        remember OKAY "$begun" "${1%% *} $about" "$1"
     else
         find_least
-        remember OKAY "$begun" "covered $about" "$severity $kind" "series $series" "${least:+least $least}" "${1:+$1 $severity}"
+        remember OKAY "$begun" "covered $about" "$severity $kind" "series $series" "${least:+least $least}" ${1:+"$1"} \
+            "$(print_notification | sed 's/^/notified /')"
     fi
 }
 

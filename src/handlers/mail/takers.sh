@@ -30,7 +30,6 @@ list_waits() { find "$mount" -mindepth 2 -name cpu.pressure -exec grep -H " avg1
 # One group takes the CPU from another as "headroom top" has it: that suffers more, by its "full", or by about as much
 # that is a larger part of what it wants; and uses far less. Fails if nothing is known; also of a group whose path isn't, as of a
 # container by its name: it would itself seem to be another one that takes its CPU.
-user="" part="" victims="" mostly=""
 find_user() {
     [ -z "$part" ] || [ $# -gt 0 ] || return 0
     find_mount || return 1

@@ -20,7 +20,6 @@ takes_most() { [ "$kind:$severity" = threshold:WARNING ] && begins_to_wait && fi
 # has_victim: whether a group begins to wait for a CPU that it takes from another one. When a trigger notifies, the
 # kernel's averages, of which it has new ones every two seconds, may be of before the stall. Whoever else handles the same
 # subject waits meanwhile.
-looked_again=""
 has_victim() {
     begins_to_wait && find_place && find_user || return 1
     if may_have_victims; then
@@ -60,7 +59,6 @@ pause() {
 
 # await_values: until these have come, or SIGTERM; lets others of the subject go on meanwhile.
 await_values() {
-    find_patience
     exec 9>&-
     pause sleep "$patience"
     exec 9>"$lock"
@@ -74,16 +72,15 @@ is_awaited() {
     [ "$severity" != OKAY ] && [ "$known:$known_by" = "OKAY:$daemon" ] && was_covered || return 1
     find_known waiting
     case $value:$severity in
-        FAILURE:* | WARNING:WARNING) ;;
+        FAILURE\ *:* | WARNING\ *:WARNING) is_number_at_most "$now" "${value#* }" ;;
         *) return 1 ;;
     esac
-    find_patience
-    is_number_at_most "$((${time%.*} - ${known_time%.*}))" "$(awk -v each="$patience" 'BEGIN { print 2 * each }')"
 }
 
 # says_less: whether an alarm begins of which others may say more: of a value of room, or of the machine's CPUs; or of a
-# group that takes a CPU, of which the one that it takes that from.
+# group that takes a CPU, of which the one that it takes that from. What another one covered until now may end with that.
 says_less() {
+    [ -z "$promoted" ] || return 0
     case $known:$kind:$instance:$resource in
         OKAY:value:*:?* | OKAY:none:*:?* | OKAY:threshold:system:cpu) return 0 ;;
     esac
@@ -93,7 +90,8 @@ says_less() {
 # is_left_alone: waits for alarms that say more, in whatever order they come. Fails if there is one, or if ours has ended
 # meanwhile.
 is_left_alone() {
-    remember_covered waiting
+    find_patience
+    remember_covered "waiting $severity $(awk -v now="$now" -v patience="$patience" 'BEGIN { print now + 2 * patience }')"
     await_values
     trusting=false
     read -r its_severity its_time its_daemon <"$record" && [ "$its_time:$its_daemon" = "$time:$daemon" ] && was_covered ||

@@ -203,6 +203,8 @@ describe() {
     fi
     describe_user
     [ "$shown" = "$place" ] || more="$more${newline}cgroup: $place"
+    [ -z "$promoted" ] ||
+        more="$more${newline}the figures are of $(date -d "@${time%.*}" +%H:%M:%S), as an alarm of another cgroup said as much until now"
     [ -z "$ended" ] || describe_burst
     [ "$severity" != OKAY ] || return 0
     case $plugin:$resource in

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+# promotion.sh - alarms that weren't mailed, as one of another group covered them, and that still last when that ends: then
+# they are handled as if they were notified now, and mailed if they last for two intervals more.
+# shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
+promoted="" promoted_at=""
+
+# list_covered: the records of covered alarms of other groups and our resource, one a line. What is left of our group has
+# taken our place, or ends with it.
+list_covered() {
+    ABOUT=$about RESOURCE=$resource awk -v host="$host" '
+        FNR == 3 {
+            count = split($0, words, " ")
+            is_one = index($0, "covered " host " ") == 1 && $0 != "covered " ENVIRON["ABOUT"] &&
+                words[count] == ENVIRON["RESOURCE"]
+        }
+        FNR > 3 && is_one && /^notified Severity: / { print FILENAME }' "$folder"/* 2>/dev/null
+}
+
+# is_outdated: whether what is to be promoted has ended, or was mailed, meanwhile; or if it still lasts isn't known: a
+# threshold's of another run of collectd, of which that would have notified again.
+is_outdated() {
+    [ -n "$promoted" ] || return 1
+    was_covered && [ "$known_time" = "$time" ] || return 0
+    [ "$known_by" != "$daemon" ] && [ "$kind" != trigger ]
+}
+
+# promote RECORD ADDRESS...: to be run in a shell of its own, which begins without a trap
+promote() {
+    trap : TERM
+    promoted=$1 promoted_at=$now
+    shift
+    read_notification <<END
+$(sed -n 's/^notified //p' -- "$promoted")
+END
+    handle "$@"
+}
+
+# promote_uncovered ADDRESS...: at the end of an alarm, those that it covered. They wait side by side.
+promote_uncovered() {
+    case $severity:$known:$resource in
+        *:OKAY:* | *:) return 0 ;;
+        OKAY:*) ;;
+        *) return 0 ;;
+    esac
+    exec 9>&-
+    while IFS= read -r each && [ -n "$each" ]; do
+        promote "$each" "$@" &
+    done <<END
+$(list_covered)
+END
+    wait
+}
