@@ -6,10 +6,16 @@
 #include "plugin.h"
 
 #include <search.h>
+#include <sys/queue.h>
+#include <sys/stat.h>
 
 #include "common/complaint.h"
 #include "common/log.h"
+#include "common/options.h"
+#include "common/state_wanted.h"
+#include "common/state_writer.h"
 #include "headroom/instance.h"
+#include "headroom/state_file.h"
 #include "utils/common/common.h"
 
 /* The instance of the system as a whole, reserved. */
@@ -22,6 +28,8 @@ struct name {
     char instance[DATA_MAX_NAME_LEN]; /* first, so that it can be looked up by its text alone */
     char *path;
     size_t user_count;
+    bool is_listed; /* in the file, as its path isn't known from the instance */
+    LIST_ENTRY(name) entry;
 };
 
 struct names {
@@ -31,6 +39,12 @@ struct names {
     void *by_path;
     size_t collision_count;
     struct tally collisions;
+    LIST_HEAD(, name) listed;
+    bool has_changed; /* since names_save() */
+
+    char *file, *new_file; /* NULL: there was nothing to save yet */
+    struct state_writer *writer;
+    struct complaint failure; /* the writer's */
 };
 
 struct names *names_new(const char *plugin)
@@ -40,6 +54,7 @@ struct names *names_new(const char *plugin)
     if (names == NULL)
         return NULL;
     names->plugin = plugin;
+    LIST_INIT(&names->listed);
     pthread_mutex_init(&names->lock, NULL);
     return names;
 }
@@ -48,6 +63,9 @@ void names_free(struct names *names)
 {
     if (names == NULL)
         return;
+    state_writer_close(names->writer);
+    free(names->file);
+    free(names->new_file);
     pthread_mutex_destroy(&names->lock);
     free(names);
 }
@@ -103,6 +121,35 @@ static bool find_free_instance(struct names *names, const char *text, struct nam
     return true;
 }
 
+/* Whether the instance is the path, with "_" for slashes and what isn't safe to show. */
+static bool is_made_of_path(const struct name *name)
+{
+    const char *instance = name->instance, *path = name->path;
+
+    while (*instance != '\0' && (*instance == *path || *instance == '_')) {
+        instance++;
+        path++;
+    }
+    return *instance == '\0' && *path == '\0';
+}
+
+static void list(struct names *names, struct name *name)
+{
+    if (is_made_of_path(name))
+        return;
+    name->is_listed = true;
+    LIST_INSERT_HEAD(&names->listed, name, entry);
+    names->has_changed = true;
+}
+
+static void unlist(struct names *names, struct name *name)
+{
+    if (!name->is_listed)
+        return;
+    LIST_REMOVE(name, entry);
+    names->has_changed = true;
+}
+
 /* Removes a name from the trees that it is in, and frees it. */
 static void free_name(struct names *names, struct name *name)
 {
@@ -110,11 +157,13 @@ static void free_name(struct names *names, struct name *name)
         tdelete(name, &names->by_instance, compare_instances);
     if (find_by_path(names, name->path) == name)
         tdelete(name, &names->by_path, compare_paths);
+    unlist(names, name);
     free(name->path);
     free(name);
 }
 
-static struct name *create_name(struct names *names, const char *path, const char *text)
+static struct name *create_name(struct names *names, const char *path, const char *text,
+                                bool is_group)
 {
     struct name *name = calloc(1, sizeof(*name));
     char *copy = strdup(path);
@@ -128,22 +177,35 @@ static struct name *create_name(struct names *names, const char *path, const cha
     name->path = copy;
     if (find_free_instance(names, text, name) &&
         tsearch(name, &names->by_instance, compare_instances) != NULL &&
-        tsearch(name, &names->by_path, compare_paths) != NULL)
+        tsearch(name, &names->by_path, compare_paths) != NULL) {
+        if (is_group)
+            list(names, name);
         return name;
+    }
     free_name(names, name);
     return NULL;
 }
 
-const char *names_take(struct names *names, const char *path, const char *text)
+static const char *take(struct names *names, const char *path, const char *text, bool is_group)
 {
     pthread_mutex_lock(&names->lock);
     struct name *name = find_by_path(names, path);
     if (name == NULL)
-        name = create_name(names, path, text);
+        name = create_name(names, path, text, is_group);
     if (name != NULL)
         name->user_count++;
     pthread_mutex_unlock(&names->lock);
     return name != NULL ? name->instance : NULL;
+}
+
+const char *names_take(struct names *names, const char *path, const char *text)
+{
+    return take(names, path, text, true);
+}
+
+const char *names_reserve(struct names *names, const char *owner, const char *text)
+{
+    return take(names, owner, text, false);
 }
 
 bool names_find(struct names *names, const char *path, char instance[HR_INSTANCE_SIZE])
@@ -165,4 +227,77 @@ void names_release(struct names *names, const char *instance)
     if (--name->user_count == 0)
         free_name(names, name);
     pthread_mutex_unlock(&names->lock);
+}
+
+/* --- The file ------------------------------------------------------------- */
+
+/* headroom-mail runs as another user. */
+static int write_file(const struct names *names, const struct state_text *text)
+{
+    int status = hr_state_file_prepare(names->file, text->bytes, text->length);
+
+    if (status == 0 &&
+        (chmod(names->new_file, 0644) < 0 || rename(names->new_file, names->file) < 0))
+        status = -errno;
+    return status;
+}
+
+/* Of no use after a crash of the machine, so that nothing waits for the disk. */
+static void write_text(void *context, const struct state_text *text)
+{
+    struct names *names = context;
+
+    if (!state_is_wanted(names->file))
+        return;
+    int status = write_file(names, text);
+    if (status == 0)
+        complaint_resolve(&names->failure,
+                          "%s: the paths of cgroups by their names are being saved again.",
+                          names->plugin);
+    else
+        complaint_log(&names->failure, LOG_WARNING, status,
+                      "%s: the paths of cgroups by their names can't be saved to %s, so mails of "
+                      "thresholds don't have them: %s.",
+                      names->plugin, names->file, STRERROR(-status));
+}
+
+static bool open_writer(struct names *names)
+{
+    char text[64];
+
+    snprintf(text, sizeof(text), "headroom-%s.names", names->plugin);
+    if (names->file == NULL)
+        names->file = option_state_path(NULL, text);
+    if (names->file == NULL ||
+        (names->new_file == NULL && asprintf(&names->new_file, "%s.new", names->file) < 0))
+        return false;
+    snprintf(text, 16, "%s names", names->plugin); /* the kernel's limit */
+    return state_writer_open(text, write_text, names, &names->writer) == 0;
+}
+
+/* @return whether there is memory for it. */
+static bool print_list(const struct names *names, struct state_text *text)
+{
+    const struct name *name;
+    FILE *stream = open_memstream(&text->bytes, &text->length);
+
+    if (stream == NULL)
+        return false;
+    LIST_FOREACH(name, &names->listed, entry)
+    fprintf(stream, "%s\t%s\n", name->instance, name->path);
+    return fclose(stream) == 0;
+}
+
+void names_save(struct names *names)
+{
+    struct state_text text = {.bytes = NULL};
+
+    pthread_mutex_lock(&names->lock);
+    bool is_due = names->has_changed && (names->writer != NULL || open_writer(names)) &&
+                  print_list(names, &text);
+    if (is_due)
+        names->has_changed = false;
+    pthread_mutex_unlock(&names->lock);
+    if (is_due)
+        state_writer_put(names->writer, &text);
 }

@@ -480,6 +480,7 @@ int selection_read(struct selection *selection, struct hr_cgroup_set *set)
     if (set == NULL)
         return 0;
     int status = hr_cgroup_set_read(set);
+    names_save(selection->names);
     report_mount(selection, status);
 
     struct hr_cgroup_counts counts = hr_cgroup_set_counts(set);
@@ -515,7 +516,7 @@ const char *selection_name(struct selection *selection, const struct hr_cgroup *
 
 const char *selection_reserve(struct selection *selection, const char *owner, const char *text)
 {
-    return names_take(selection->names, owner, text);
+    return names_reserve(selection->names, owner, text);
 }
 
 void selection_unname(struct selection *selection, const char *instance)

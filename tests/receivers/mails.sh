@@ -5,7 +5,7 @@
 # shellcheck disable=SC2154
 
 make_handlers
-mkdir "$dir/mails" "$dir/own"
+mkdir "$dir/mails" "$dir/own" "$dir/base"
 cat >"$dir/bin/sendmail" <<END
 #!$BASH
 mapfile -t mail

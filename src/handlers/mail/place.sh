@@ -3,8 +3,9 @@
 # place.sh - where it is: the cgroup that a notification is about, and its name, as short as in a subject.
 # shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
 
-# find_mount: sets mount to where cgroup2 is. Fails if it isn't.
+# find_mount: sets mount to where cgroup2 is. Fails if it isn't, or what was notified is another host's.
 find_mount() {
+    [ "${COLLECTD_HOSTNAME:-$host}" = "$host" ] || return 1
     mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
     [ -n "$mount" ]
 }
@@ -21,32 +22,16 @@ find_groups() {
     done
 }
 
-# list_shortened INSTANCE: the cgroups whose path is too long for the instance, which has its beginning, "~" and a hash, and
-# its end instead, one a line
-list_shortened() {
-    find "$mount" -mindepth 1 -type d 2>/dev/null | awk -v skipped=$((${#mount} + 1)) '
-        BEGIN {
-            head = ARGV[1]
-            sub(/~.*/, "", head)
-            tail = substr(ARGV[1], length(head) + 10)
-            ARGC = 1
-        }
-        {
-            name = substr($0, skipped + 1)
-            gsub("/", "_", name)
-            if (length(name) > 127 && index(name, head) == 1 && substr(name, length(name) - length(tail) + 1) == tail)
-                print
-        }' "$1"
-}
-
-# find_path: sets path to the one of the only cgroup that has the instance, "" if there is none or several.
+# find_path: sets path to the one of the only cgroup that has the instance, "" if there is none or several. What isn't made of
+# the path alone, as the name of a container, the plugin lists in collectd's BaseDir: where that has run us.
 find_path() {
     groups="" path=""
     find_mount || return 0
+    path=$(NAME=$instance awk -F "$tab" '$1 == ENVIRON["NAME"] { print substr($0, length($1) + 2); exit }' \
+        "headroom-$plugin.names" 2>/dev/null)
+    [ -z "$path" ] || [ -d "$mount/$path" ] || path=""
+    [ -z "$path" ] || return 0
     find_groups "$mount" "$instance"
-    case $groups:$instance in
-        :*~????????*) groups=$(list_shortened "$instance") ;;
-    esac
     path=${groups%"$newline"}
     case $path in
         *"$newline"*) path="" ;;
@@ -57,10 +42,9 @@ find_path() {
 # find_place: sets place, and shown, as in a subject.
 find_place() {
     detail Cgroup
-    place=${value:-$instance}
-    if [ -z "$value" ]; then
-        find_place_of_instance
-    elif ! is_named_by_path "$value"; then
+    path=$value place=${value:-$instance}
+    [ -n "$path" ] || find_place_of_instance
+    if [ -n "$path" ] && ! is_named_by_path "$path"; then
         shown=$instance
         return
     fi
@@ -94,10 +78,10 @@ find_place_of_instance() {
     case $plugin:$instance in
         *:system) place="the machine" ;;
         osnoise:cpu*) place="CPU ${instance#cpu}" ;;
-        psi:*_* | cgroup_perf:*_* | wss:*_* | headroom:*_*)
+        psi:* | cgroup_perf:* | wss:*_* | headroom:*)
             find_path
             find_known place
-            place=${path:-${value:-$instance}}      # by now the group may be gone
+            path=${path:-$value} place=${path:-$instance}       # by now the group may be gone
             ;;
     esac
 }

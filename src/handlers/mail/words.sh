@@ -112,7 +112,7 @@ describe_threshold() {
 # on this host.
 find_absence() {
     why=", it may be gone"
-    [ "${COLLECTD_HOSTNAME:-$host}" = "$host" ] && find_mount || return 0
+    find_mount || return 0
     if [ ! -d "$mount/$place" ]; then
         [ "$place" = "$instance" ] || why=", as its cgroup is gone"
     elif grep -qsx "populated 0" "$mount/$place/cgroup.events"; then

@@ -2,6 +2,10 @@
 /*
  * plugin/common/check_plugin_names.c - under which names a plugin publishes groups; tried with psi.
  */
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "support/plugin_harness.h"
 
 #include "plugin/common/published.h"
@@ -383,6 +387,93 @@ START_TEST(keeps_the_name_of_a_container_that_is_made_again)
 }
 END_TEST
 
+/* @return the file's text, for free(); NULL: there is none. */
+static char *read_list(void)
+{
+    char path[PATH_MAX], text[1024];
+
+    snprintf(path, sizeof(path), "%s/headroom-psi.names", tree_path(tree));
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return NULL;
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    return strdup(text);
+}
+
+/* A thread writes it. */
+static void assert_list_becomes(const char *expected)
+{
+    char *text = NULL;
+
+    for (int i = 0; i < 10000 && (text == NULL || strcmp(text, expected) != 0); i++) {
+        free(text);
+        usleep(1000);
+        text = read_list();
+    }
+    ck_assert_ptr_nonnull(text);
+    ck_assert_str_eq(text, expected);
+    free(text);
+}
+
+START_TEST(lists_the_paths_of_names_that_dont_tell_them)
+{
+    struct stat stat_of;
+    char path[PATH_MAX];
+
+    tree_write(tree, DOCKER, "{\"Name\":\"/web\"}");
+    tree_add_group(tree, "docker/" ID, true);
+    tree_add_group(tree, "docker/a", true);
+    harness_begin("NameFrom \"docker\"\nCgroup \"docker/*\"");
+    harness_read();
+    assert_list_becomes("web\tdocker/" ID "\n");
+    snprintf(path, sizeof(path), "%s/headroom-psi.names", tree_path(tree));
+    ck_assert_int_eq(stat(path, &stat_of), 0);
+    ck_assert_uint_eq(stat_of.st_mode & 0777, 0644);
+    tree_remove_group(tree, "docker/" ID);
+    harness_read();
+    assert_list_becomes("");
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+START_TEST(lists_nothing_where_instances_are_paths)
+{
+    tree_add_group(tree, "docker/tab\there", true);
+    harness_begin("NameFrom \"docker\"\nCgroup \"docker/*\"");
+    harness_read();
+    harness_read();
+    usleep(10000); /* for a thread that there shouldn't be */
+    ck_assert_ptr_null(read_list());
+}
+END_TEST
+
+START_TEST(lists_the_paths_of_shortened_names)
+{
+    char expected[512];
+
+    tree_add_group(tree, LONG_HEAD "cri-containerd-" ID ".scope", true);
+    harness_begin("Cgroup \"**/cri-*\"");
+    harness_read();
+    snprintf(expected, sizeof(expected), "%s\t%s\n", only_instance(),
+             LONG_HEAD "cri-containerd-" ID ".scope");
+    assert_list_becomes(expected);
+}
+END_TEST
+
+START_TEST(reports_once_that_the_list_cant_be_written)
+{
+    tree_write(tree, DOCKER, "{\"Name\":\"/web\"}");
+    tree_add_group(tree, "docker/" ID, true);
+    tree_write(tree, "headroom-psi.names/in/it", "text");
+    harness_begin("NameFrom \"docker\"\nCgroup \"docker/*\"");
+    harness_read();
+    for (int i = 0; i < 10000 && fake_logs(0, NULL) == 0; i++)
+        usleep(1000);
+    harness_assert_logs(1, "the paths of cgroups by their names can't be saved to ");
+}
+END_TEST
+
 START_TEST(reports_once_that_names_cant_be_read)
 {
     tree_write(tree, DOCKER, "{");
@@ -428,6 +519,10 @@ int main(void)
     tcase_add_loop_test(tests, keeps_the_name_of_the_system, 0, 2);
     tcase_add_loop_test(tests, names_containers, 0, COUNT(contained));
     tcase_add_test(tests, keeps_the_name_of_a_container_that_is_made_again);
+    tcase_add_test(tests, lists_the_paths_of_names_that_dont_tell_them);
+    tcase_add_test(tests, lists_nothing_where_instances_are_paths);
+    tcase_add_test(tests, lists_the_paths_of_shortened_names);
+    tcase_add_test(tests, reports_once_that_the_list_cant_be_written);
     tcase_add_test(tests, reports_once_that_names_cant_be_read);
     return run_suite("plugin names", tests);
 }
