@@ -302,6 +302,12 @@ start_hog() {
     start_in "$1" taskset -c "$2" "$BASH" -c 'while :; do :; done'
 }
 
+# start_idle_hog GROUP CPU: the same with the least precedence: several on one CPU wait no less, and other tests have as
+# much of the CPU as without them.
+start_idle_hog() {
+    start_in "$1" taskset -c "$2" chrt --idle 0 "$BASH" -c 'while :; do :; done'
+}
+
 # start_ticking CPU SECONDS: a process that wakes there so often, and does nothing.
 start_ticking() {
     start_in "" taskset -c "$1" "$BASH" -c 'while :; do read -rt "$1" <>"$0"; done' "$never" "$2"

@@ -26,8 +26,8 @@ has_stalled() { [ "$(total "$1" cpu some)" -ge "$2" ]; }
 stalls_on() { eventually has_stalled "$1" $(($(total "$1" cpu some) + $2 * 1000000)); }
 # stall GROUP: two loops that fight for CPU 0, and for so long that it stands at 75 % or more.
 stall() {
-    start_hog "$1" 0
-    start_hog "$1" 0
+    start_idle_hog "$1" 0
+    start_idle_hog "$1" 0
 }
 quiet_log() { ! complaints | grep -v '\[notice\]'; }
 # counts_to SERIES NUMBER: the series has counted so many events.
