@@ -46,11 +46,11 @@ start_load() {
     local group
     for group in "$dotted" "$instantiated" "$escaped" "$long" "$twin"; do
         make_group "$group" || return
-        # more than one CPU has time for, yet not all of it: others run here, too
+        # on one CPU, so that they wait for each other; they rest most of the time, as other tests run here, too
         run_in "$group" taskset -c 0 "$BASH" -c 'while :; do
-            for ((i = 0; i < 20000; i++)); do :; done
+            for ((i = 0; i < 6000; i++)); do :; done
             /bin/true
-            sleep 0.02
+            sleep 0.2
         done'
     done
 }
