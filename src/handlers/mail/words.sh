@@ -178,6 +178,15 @@ describe_trigger() {
     summary="$summary${duration:+, for $duration}"
 }
 
+# find_look: sets look for memory and I/O: of a group, what says which limit binds; of the machine, which groups wait most.
+find_look() {
+    case $instance:$shown in
+        system:*) look="headroom top --sort $resource" ;;
+        *" "*) look="headroom top, headroom report '$shown'" ;;
+        *) look="headroom top, headroom report $shown" ;;
+    esac
+}
+
 # describe: sets summary: what is so, where and how long; more: what else the first lines of the text have; look: the
 # command that shows it; and message to what is left to say.
 describe() {
@@ -209,6 +218,7 @@ describe() {
     [ "$severity" != OKAY ] || return 0
     case $plugin:$resource in
         psi:cpu) look="headroom top, sudo headroom blame" ;;
+        psi:memory | psi:io) find_look ;;
         psi:* | cgroup_perf:*) look="headroom top" ;;
         headroom:*) look="headroom report" ;;
         wss:*) look="headroom top --sort wss" ;;
