@@ -3,7 +3,7 @@ load folder."/style.gnuplot"
 set terminal svg size 900,640 font "Helvetica,Arial,sans-serif,14" background "#ffffff" name "squeeze"
 of_alert(pattern) = system("sed -n 's/^# alert at \\([0-9.]*\\) s: \\(.*\\)/".pattern."/p' '".data."'")
 alert_s = real(of_alert("\\1"))
-# "memory some: stalled 335 ms in 1 s (limit 150 ms) in GROUP; waiting: NAME[PID] 144 ms"
+# "memory some: stalled 335 ms in 1 s (limit 150 ms in 1 s) in GROUP; waiting: NAME[PID] 144 ms"
 text = of_alert("\\2")
 what = text[1:strstrt(text, " (limit") - 1]
 where = text[strstrt(text, " (limit") + 1:(strstrt(text, "; waiting") > 0 ? strstrt(text, "; waiting") - 1 : strlen(text))]

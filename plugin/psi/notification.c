@@ -214,7 +214,8 @@ void psi_notification_stall(notification_t *notice, const struct psi_subject *su
     append_pressure(&message, rule);
     message_append(&message, ": stalled %s%s in ", event->measured ? "" : "at least ", stalled);
     /* Exact enough for whoever computes the share of the time. */
-    message_append(&message, "%.4g s (limit %s) in %s", elapsed_s, limit, place);
+    message_append(&message, "%.4g s (limit %s in %.6g s) in %s", elapsed_s, limit,
+                   (double)rule->trigger.window_us / 1e6, place);
     if (findings->lasting_s > 0)
         message_append(&message, ", for %" PRIu64 " s now", findings->lasting_s);
     add_subject_metadata(notice, subject);

@@ -258,37 +258,54 @@ static const struct {
     const char *instance, *message, *text;
 } trigger_texts[] = {
     {"c_h",
-     "cpu full: stalled 1067 ms in 2.1 s (limit 150 ms) in c/h: neighbours (914 ms); taken in the "
-     "next 0.1 s, of 91 ms that its tasks waited, by: b 82 ms, itself 9 ms; waiting: nginx[4] 66 "
+     "cpu full: stalled 1067 ms in 2.1 s (limit 150 ms in 1 s) in c/h: neighbours (914 ms); taken "
+     "in the next 0.1 s, of 91 ms that its tasks waited, by: b 82 ms, itself 9 ms; waiting: "
+     "nginx[4] 66 "
      "ms",
      "all of c_h waits for a CPU, taken by b 82 ms, itself 9 ms; 51 % of the time: neighbours (914 "
      "ms); waiting: nginx[4] 66 ms"},
     {"c_h",
-     "cpu some: stalled 150 ms in 1 s (limit 150 ms) in c/h, for 12 s now: taken in the next 2 s, "
-     "of 9.1 ms that its tasks waited, by: other tasks 9 ms; which tasks wait isn't known: it is "
+     "cpu some: stalled 150 ms in 1 s (limit 150 ms in 1 s) in c/h, for 12 s now: taken in the "
+     "next "
+     "2 s, of 9.1 ms that its tasks waited, by: other tasks 9 ms; which tasks wait isn't known: it "
+     "is "
      "off",
      "c_h waits for a CPU, taken by other tasks 9 ms; 15 % of the time, for 12 s; which tasks wait "
      "isn't known: it is off"},
-    {"system", "memory some: stalled 212 ms in 1 s (limit 150 ms) in the system: reclaim",
+    {"system", "memory some: stalled 212 ms in 1 s (limit 150 ms in 1 s) in the system: reclaim",
      "something in the machine waits for memory 21 % of the time: reclaim"},
-    {"a", "io full: stalled at least 300 ms in 1 s (limit 300 ms) in a",
+    {"a", "io full: stalled at least 300 ms in 1 s (limit 300 ms in 1 s) in a",
      "all of a waits for disks at least 30 % of the time"},
+    /* measured for longer than the window, with a lower share than the limit */
+    {"system",
+     "memory some: stalled 176 ms in 2.012 s (limit 150 ms in 1 s) in the system: reclaim",
+     "something in the machine waits for memory at least 15 % of the time within 1 s: reclaim"},
+    {"a", "cpu full: stalled 220 ms in 0.9 s (limit 200 ms in 0.5 s) in a, for 12 s now",
+     "all of a waits for a CPU at least 40 % of the time within 500 ms, for 12 s"},
+    {"a", "io some: stalled 301 ms in 2 s (limit 300 ms in 2 s) in a",
+     "a waits for disks 15 % of the time"},
     {"a", "irq full: stalled 2.0 s in 1 s (limit 300 ms) in a",
      "irq full: stalled 2.0 s in 1 s (limit 300 ms) in a"},
     {"a",
-     "irq full: stalled 1001 ms in 1 s (limit 300 ms) in a; waiting: unknown, as no wait ended",
+     "irq full: stalled 1001 ms in 1 s (limit 300 ms in 1 s) in a; waiting: unknown, as no wait "
+     "ended",
      "a waits for interrupts 100 % of the time; waiting: unknown, as no wait ended"},
     /* what isn't understood is shown as it is */
-    {"pod-1", "cpu some: stalled 300 ms in 1 s (limit 300 ms) in c/h: itself",
-     "cpu some: stalled 300 ms in 1 s (limit 300 ms) in c/h: itself"},
-    {"system", "memory some: stalled 212 ms in 1 s (limit 150 ms) inthe system: reclaim; b: c",
-     "memory some: stalled 212 ms in 1 s (limit 150 ms) inthe system: reclaim; b: c"},
-    {"a", "cpu some: stalled 300 ms in 1 s (limit 300ms)  in a",
-     "cpu some: stalled 300 ms in 1 s (limit 300ms)  in a"},
-    {"a", "cpu some: stalled 300 ms in 0 s (limit 300 ms) in a",
-     "cpu some: stalled 300 ms in 0 s (limit 300 ms) in a"},
-    {"a", "cpu some: stalled 300 ms in 1 s (limit 300 ms) in ab: itself",
-     "cpu some: stalled 300 ms in 1 s (limit 300 ms) in ab: itself"},
+    {"pod-1", "cpu some: stalled 300 ms in 1 s (limit 300 ms in 1 s) in c/h: itself",
+     "cpu some: stalled 300 ms in 1 s (limit 300 ms in 1 s) in c/h: itself"},
+    {"system",
+     "memory some: stalled 212 ms in 1 s (limit 150 ms in 1 s) inthe system: reclaim; b: c",
+     "memory some: stalled 212 ms in 1 s (limit 150 ms in 1 s) inthe system: reclaim; b: c"},
+    {"a", "cpu some: stalled 300 ms in 1 s (limit 300 ms in 1 s)  in a",
+     "cpu some: stalled 300 ms in 1 s (limit 300 ms in 1 s)  in a"},
+    {"a", "cpu some: stalled 300 ms in 0 s (limit 300 ms in 1 s) in a",
+     "cpu some: stalled 300 ms in 0 s (limit 300 ms in 1 s) in a"},
+    {"a", "cpu some: stalled 300 ms in 1 s (limit 300 ms in 1 s) in ab: itself",
+     "cpu some: stalled 300 ms in 1 s (limit 300 ms in 1 s) in ab: itself"},
+    {"a", "cpu some: stalled 300 ms in 1 s (limit 300 ms in 0 s) in a",
+     "cpu some: stalled 300 ms in 1 s (limit 300 ms in 0 s) in a"},
+    {"a", "cpu some: stalled 300 ms in 1 s (limit 300 ms) in a",
+     "cpu some: stalled 300 ms in 1 s (limit 300 ms) in a"},
     {"a", "cpu: itself", "cpu: itself"},
 };
 

@@ -339,6 +339,10 @@ static void write_trigger(FILE *out, const struct alert *alert, const struct tri
     write_value(PERCENT, trigger->pct, text);
     fprintf(out, "%s %s%s of the time", trigger->takers.length > 0 ? ";" : "",
             trigger->at_least ? "at least " : "", text);
+    if (trigger->within_s > 0) {
+        write_noise(trigger->within_s, text);
+        fprintf(out, " within %s", text);
+    }
     write_piece(out, "", &trigger->duration);
     write_piece(out, ": ", &trigger->cause);
     write_piece(out, "", &trigger->rest);

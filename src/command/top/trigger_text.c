@@ -2,7 +2,7 @@
 /*
  * Source: plugin/psi/notification.c:
  *
- *     cpu full: stalled 1067 ms in 2.1 s (limit 150 ms) in c/h: neighbours (914 ms);
+ *     cpu full: stalled 1067 ms in 2.1 s (limit 150 ms in 1 s) in c/h: neighbours (914 ms);
  *     taken in the next 0.1 s, of 91 ms that its tasks waited, by: b 82 ms, itself 9 ms;
  *     waiting: nginx[423] 66 ms
  *
@@ -47,9 +47,23 @@ static const char *parse_pressure(const char *message, struct trigger_text *text
     return text->is_full ? skip(rest, " full: ") : skip(rest, " some: ");
 }
 
+/* What was measured may have begun long before what the trigger is about, and be a lower share:
+ * then it is that of the limit, at least, as headroom-mail's describe_trigger() has it. */
+static void find_share(double share_pct, double limit_pct, double window_s,
+                       struct trigger_text *text)
+{
+    text->pct = fmin(100, share_pct);
+    if (text->at_least || !(text->pct < limit_pct))
+        return;
+    text->pct = fmin(100, limit_pct);
+    text->at_least = true;
+    text->within_s = window_s;
+}
+
+/* "stalled 176 ms in 2.012 s (limit 150 ms in 1 s) in " */
 static const char *parse_stall(const char *rest, struct trigger_text *text)
 {
-    double stalled_ms, elapsed_s, limit_ms;
+    double stalled_ms, elapsed_s, limit_ms, window_s;
     int used = 0;
 
     rest = skip(rest, "stalled ");
@@ -59,12 +73,13 @@ static const char *parse_stall(const char *rest, struct trigger_text *text)
     text->at_least = least != NULL;
     if (least != NULL)
         rest = least;
-    if (sscanf(rest, "%lf ms in %lf s (limit %lf%n", &stalled_ms, &elapsed_s, &limit_ms, &used) !=
-            3 ||
-        used == 0 || !(stalled_ms >= 0) || !(elapsed_s > 0) || !isfinite(stalled_ms))
+    if (sscanf(rest, "%lf ms in %lf s (limit %lf ms in %lf%n", &stalled_ms, &elapsed_s, &limit_ms,
+               &window_s, &used) != 4 ||
+        used == 0 || !(stalled_ms >= 0) || !(elapsed_s > 0) || !isfinite(stalled_ms) ||
+        !(limit_ms >= 0) || !(window_s > 0))
         return NULL;
-    text->pct = fmin(100, stalled_ms / 10 / elapsed_s);
-    return skip(rest + used, " ms) in "); /* a blank in a format matches none, too */
+    find_share(stalled_ms / 10 / elapsed_s, limit_ms / 10 / window_s, window_s, text);
+    return skip(rest + used, " s) in "); /* a blank in a format matches none, too */
 }
 
 /* The name is the instance, or becomes it: each of its bytes is one there. */

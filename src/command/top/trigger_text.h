@@ -16,6 +16,7 @@ struct trigger_text {
     bool is_full;
     bool at_least;         /**< the stall was at least so long */
     double pct;            /**< of the time, up to 100 */
+    double within_s;       /**< that is so within such a time; 0: in the time that was measured */
     struct piece duration; /**< ", for 12 s" */
     struct piece cause;    /**< "neighbours (914 ms)" */
     struct piece takers;   /**< "b 82 ms, itself 9 ms" */

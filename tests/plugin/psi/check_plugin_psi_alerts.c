@@ -77,7 +77,7 @@ START_TEST(reports_a_stall_and_its_end)
     ck_assert_double_eq_tol(alerts_meta_number(notice, "MeasuredStall"), 9, 1e-9);
     ck_assert_double_gt(elapsed, 0);
     ck_assert_double_le(elapsed, (double)(alerts_now_ms() + 1 - begun_ms) / 1000);
-    snprintf(text, sizeof(text), "%s %s: stalled 9000 ms in %.4g s (limit 200 ms) in %s",
+    snprintf(text, sizeof(text), "%s %s: stalled 9000 ms in %.4g s (limit 200 ms in 0.5 s) in %s",
              stalls[_i].resource, stalls[_i].level, elapsed, place);
     ck_assert_msg(strncmp(notice->message, text, strlen(text)) == 0, "%s", notice->message);
 

@@ -246,10 +246,11 @@ START_TEST(test_a_notification_has_the_takers)
     add(WEB, HR_BLAME_IDLE, 0, 12);
     sum(&of_web);
     notify("");
-    ck_assert_str_eq(notice.message,
-                     "cpu some: stalled 1240 ms in 2 s (limit 1000 ms) in s/web: taken in the next "
-                     "0.1 s, of 1132 ms that its tasks waited, by: backup.service 820 ms, itself "
-                     "210 ms, kworkers 90 ms");
+    ck_assert_str_eq(
+        notice.message,
+        "cpu some: stalled 1240 ms in 2 s (limit 1000 ms in 2 s) in s/web: taken in the "
+        "next 0.1 s, of 1132 ms that its tasks waited, by: backup.service 820 ms, itself "
+        "210 ms, kworkers 90 ms");
     ck_assert_double_eq_tol(find_number("TakersWindow"), 0.1, 1e-9);
     ck_assert_double_eq_tol(find_number("TakersWait"), 1.132, 1e-9);
     ck_assert_str_eq(find_meta("Taker1"), "s/backup.service 820 ms");
@@ -321,8 +322,8 @@ static const struct {
     const char *end;
 } unknown_tasks[] = {
     {20, "x; which tasks wait isn't known: it is off; turn it on"},
-    {150, "x; which tasks wait isn't known: it is off"},
-    {180, "x; it is off"},
+    {143, "x; which tasks wait isn't known: it is off"},
+    {173, "x; it is off"},
 };
 
 START_TEST(test_a_notification_says_why_no_task_is_named)
