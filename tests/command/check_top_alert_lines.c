@@ -384,40 +384,6 @@ START_TEST(puts_the_end_of_a_trigger_in_words)
 }
 END_TEST
 
-/* @return an alert that lasts */
-static struct alert make_lasting(const char *instance, const char *type_instance,
-                                 const char *message)
-{
-    struct alert alert = {.plugin = "psi", .host = "h", .lasts = true};
-
-    strcpy(alert.instance, instance);
-    strcpy(alert.type, strncmp(type_instance, "trigger_", 8) == 0 ? "derive" : "percent");
-    strcpy(alert.type_instance, type_instance);
-    strcpy(alert.message, message);
-    return alert;
-}
-
-START_TEST(counts_alarms_of_one_wait_once)
-{
-    static const char stalled[] = "cpu some: stalled 300 ms in 1 s (limit 300 ms) in a";
-    struct alert entries[] = {
-        make_lasting("a", "trigger_x", stalled),
-        make_lasting("a", "cpu-full", CURRENTLY("value", "54.5", "above the failure", "40.0")),
-        make_lasting("a", "memory-some", CURRENTLY("value", "54.5", "above the failure", "40.0")),
-        make_lasting("b", "cpu-full", CURRENTLY("value", "54.5", "above the failure", "40.0")),
-        make_lasting("a", "cpu-idle", CURRENTLY("value", "1", "below the failure", "4.0")),
-        make_lasting("a", "cpu-idle", CURRENTLY("value", "1", "below the failure", "4.0")),
-    };
-    const struct alert_list list = {.entries = entries, .count = 6};
-
-    ck_assert_uint_eq(alerts_count_lasting(&list), 5);
-    entries[0].lasts = false;
-    ck_assert_uint_eq(alerts_count_lasting(&list), 5);
-    entries[1].is_unwatched = true;
-    ck_assert_uint_eq(alerts_count_lasting(&list), 4);
-}
-END_TEST
-
 static const struct {
     const char *plugin, *instance, *type, *type_instance, *value, *text;
 } places[] = {
@@ -603,7 +569,6 @@ int main(void)
     tcase_add_test(tests, puts_an_alarm_in_words_that_can_not_go_on);
     tcase_add_loop_test(tests, puts_a_trigger_in_words, 0, COUNT(trigger_texts));
     tcase_add_loop_test(tests, puts_the_end_of_a_trigger_in_words, 0, COUNT(trigger_ends));
-    tcase_add_test(tests, counts_alarms_of_one_wait_once);
     tcase_add_loop_test(tests, names_a_place_as_mails_do, 0, sizeof(places) / sizeof(places[0]));
     tcase_add_test(tests, names_the_machine_in_an_alarm);
     tcase_add_loop_test(tests, shortens_a_name_as_mails_do, 0, COUNT(short_names));

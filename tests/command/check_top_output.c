@@ -188,9 +188,10 @@ START_TEST(prints_alerts_for_a_reader)
     ck_assert_int_eq(print_readable(out, &table, &alerts, 80), 0);
     fclose(out);
     ck_assert_str_eq(strstr(text, "\nalert "), "\nalert - FAILURE -\n"
+                                               "alert - OKAY well\n"
                                                "alert 02:31:12 WARNING over: memory "
                                                "?[31m?\xc3\xbc?\n"
-                                               "alert - OKAY well\n");
+                                               "alert 02:31:11 FAILURE old\n");
     free(text);
     table_free(&table);
 }

@@ -446,14 +446,31 @@ bool alarms_share_wait(const struct alert *a, const struct alert *b)
     return first.resource != NO_RESOURCE && is_there(&second) && is_same_wait(&first, &second);
 }
 
+bool alarm_waits_for_cpu(const struct alert *alert)
+{
+    const struct alarm alarm = make_alarm(alert);
+
+    return alarm.resource == CPU && (alarm.kind == TRIGGER || alarm.kind == THRESHOLD);
+}
+
+/* Whether it is of a trigger, and from before collectd's last start. */
+static bool is_of_earlier_trigger(const struct alarms *alarms, const char *series)
+{
+    const struct alarm *alarm = find_alarm(alarms, series);
+
+    return alarm != NULL && alarm->kind == TRIGGER && alarm->starts != alarms->starts;
+}
+
 bool alarms_lack_values(const struct alarms *alarms, const struct alert *alert)
 {
     char series[SERIES_SIZE];
 
-    if (alarms->known == NULL || !alert_is_by_threshold(alert))
+    if (alarms->known == NULL)
         return false;
     write_series(alert, series);
-    return known_series_lack(alarms->known, series);
+    if (alert_is_by_threshold(alert))
+        return known_series_lack(alarms->known, series);
+    return is_of_earlier_trigger(alarms, series) && known_series_are_without(alarms->known, series);
 }
 
 void alarms_forget(struct alarms *alarms, const struct alert *alert)

@@ -49,7 +49,12 @@ bool alarms_end(const struct alarms *alarms, const struct alert *alert, const st
 /** @return whether two alerts have begun alarms of one wait: one group's for one resource. */
 bool alarms_share_wait(const struct alert *a, const struct alert *b);
 
-/** @return whether an alert is by a threshold of a series that collectd has no value of. */
+/** @return whether an alert has begun an alarm of a group's, or the machine's, wait for a CPU. */
+bool alarm_waits_for_cpu(const struct alert *alert);
+
+/** @return whether collectd has no value of the series of an alert by a threshold; or by a trigger
+ * from before its last start: then psi doesn't know of it any more, as after it was installed
+ * again, or will report its end. */
 bool alarms_lack_values(const struct alarms *alarms, const struct alert *alert);
 
 /** Forgets the alarm that an alert has begun, so that it may begin again. */

@@ -411,6 +411,15 @@ static const char *const absences[] = {
     [GROUP_THERE] = ", though its cgroup is there",
 };
 
+const char *alert_state(const struct alert *alert)
+{
+    if (alert->is_over)
+        return "over: ";
+    if (alert->is_replaced)
+        return "earlier: ";
+    return alert->is_old ? "a day old: " : "";
+}
+
 void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_SIZE])
 {
     FILE *out = fmemopen(text, ALERT_TEXT_SIZE, "w");
@@ -423,6 +432,8 @@ void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_
         fprintf(out, "%s: ", alert->host);
     if (alert->is_unwatched)
         fputs("no longer watched, as collectd has no value of it: ", out);
+    else if (alert->takes)
+        fputs("it takes the CPU, and waits, too: ", out);
     const char *reason = find_unwatched(alert);
     if (reason != NULL) {
         write_place(out, alert);

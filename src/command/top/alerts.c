@@ -14,6 +14,7 @@
 #include "common/short_name.h"
 #include "headroom/array.h"
 #include "top/alarms.h"
+#include "top/alert_order.h"
 #include "top/alert_text.h"
 #include "top/memory.h"
 
@@ -147,7 +148,7 @@ int alert_parse(const char *line, size_t length, struct alert *alert)
     copy_piece(&fields[MESSAGE], alert->message, sizeof(alert->message));
     alert->place[0] = alert->path[0] = '\0';
     alert->lasts = alert->is_over = alert->is_replaced = false;
-    alert->lacks_values = alert->is_unwatched = false;
+    alert->lacks_values = alert->is_unwatched = alert->is_old = alert->takes = false;
     alert->group = GROUP_UNKNOWN;
     return 0;
 }
@@ -172,7 +173,7 @@ size_t alerts_count_lasting(const struct alert_list *list)
     size_t count = 0;
 
     for (size_t i = 0; i < list->count; i++)
-        count += alert_lasts(&list->entries[i]) && !is_counted(list, i);
+        count += alert_lasts(&list->entries[i]) && !list->entries[i].takes && !is_counted(list, i);
     return count;
 }
 
@@ -245,7 +246,9 @@ static void keep_last(struct alerts *alerts)
 
     for (size_t i = 0; i < list->count; i++) {
         struct alert *alert = &list->entries[i];
-        alert->lasts = alert->lasts && !alarm_is_old(alert, &list->entries[list->count - 1]);
+        alert->is_old =
+            alert->is_old || (alert->lasts && alarm_is_old(alert, &list->entries[list->count - 1]));
+        alert->lasts = alert->lasts && !alert->is_old;
         if (surplus > 0 && !alert_lasts(alert)) {
             if (alert->lasts)
                 alarms_forget(&alerts->alarms, alert);
@@ -492,6 +495,11 @@ static void find_places(struct alert_list *list, const struct memory_reader *mem
         if (alert_lacks_group(alert) && alert->group == GROUP_UNKNOWN)
             alert->group = memory_find_state(memory, alert->host, alert->instance, alert->path);
     }
+}
+
+void alerts_mark_takers(struct alerts *alerts, const struct table *table)
+{
+    alert_order_mark_takers(&alerts->found, table);
 }
 
 int alerts_read(struct alerts *alerts, const struct known_series *known,

@@ -42,6 +42,9 @@ struct alert {
     bool lacks_values; /**< it lasts, but collectd has no value of its series, by which the plugin
                             threshold would end it, see known_series_lack() */
     bool is_unwatched; /**< so it was at the previous reading, too, or there was none */
+    bool is_old;       /**< it has begun an alarm a day ago, whose end may have passed unnoticed */
+    bool takes; /**< it lasts, and its group takes the CPU for which others wait, see alert_order.h
+                 */
 };
 
 /** Alerts, the oldest first. */
@@ -70,7 +73,8 @@ int alert_parse(const char *line, size_t length, struct alert *alert);
 /** @return whether an alert has begun an alarm that lasts, as far as that is known. */
 bool alert_lasts(const struct alert *alert);
 
-/** @return how many alarms last: a trigger's and a threshold's of one wait are one. */
+/** @return how many alarms last: a trigger's and a threshold's of one wait are one, and those of
+ * who takes the CPU count as little as they are mailed. */
 size_t alerts_count_lasting(const struct alert_list *list);
 
 /** @return the word in the file: "FAILURE", "WARNING" or "OKAY". */
@@ -78,6 +82,8 @@ const char *alert_word(enum alert_severity severity);
 
 /** @return the time of day, "02:31:12", or "-" where there is none. */
 const char *alert_clock(const struct alert *alert);
+
+struct table;
 
 /** A log file that is read as it grows. Used by one thread at a time. */
 struct alerts;
@@ -115,6 +121,9 @@ void alerts_close(struct alerts *alerts);
  */
 int alerts_read(struct alerts *alerts, const struct known_series *known,
                 const struct memory_reader *memory);
+
+/** Marks those of who takes the CPU, after a reading: see alert_order_mark_takers(). */
+void alerts_mark_takers(struct alerts *alerts, const struct table *table);
 
 /** @return ALERTS_SHOWN alerts, or up to ALERTS_LASTING of alarms that last, and then the last of
  * the others; and all that are fresh. Valid until the next reading. */

@@ -92,6 +92,16 @@ bool known_series_lack(const struct known_series *known, const char *identifier)
            !has(known, identifier, strlen(identifier) + 1);
 }
 
+bool known_series_are_without(const struct known_series *known, const char *identifier)
+{
+    struct identifier parts;
+
+    if (identifier_parse(identifier, &parts) != 0 || parts.instance.length == 0)
+        return false;
+    return has(known, identifier, (size_t)(parts.instance.start - identifier)) &&
+           !has(known, identifier, strlen(identifier) + 1);
+}
+
 void known_series_free(struct known_series *known)
 {
     for (size_t i = 0; i < known->count; i++)

@@ -10,6 +10,7 @@
 #include "common/label.h"
 #include "common/output.h"
 #include "headroom/utf8.h"
+#include "top/alert_order.h"
 #include "top/alert_text.h"
 #include "top/help.h"
 #include "top/layout.h"
@@ -73,7 +74,7 @@ static void print_alert(FILE *out, const struct table *table, const struct alert
     alert_text(alert, table->several_hosts, text);
     label_fit(text, INT_MAX, LABEL_UTF8, label, sizeof(label));
     fprintf(out, "alert %s %s %s%s\n", alert_clock(alert), alert_word(alert->severity),
-            alert->is_over ? "over: " : "", label);
+            alert_state(alert), label);
 }
 
 static void print_alerts(FILE *out, const struct table *table, const struct alert_list *alerts)
@@ -82,16 +83,15 @@ static void print_alerts(FILE *out, const struct table *table, const struct aler
         print_alert(out, table, first_fresh(alerts) + i);
 }
 
-/* As on the screen, those that last are first. */
-static void print_alerts_that_last_first(FILE *out, const struct table *table,
-                                         const struct alert_list *alerts)
+/* As on the screen, and of all that are kept, as there is no table before. */
+static void print_alerts_in_order(FILE *out, const struct table *table,
+                                  const struct alert_list *alerts)
 {
-    const size_t count = alerts != NULL ? alerts->fresh : 0;
+    const struct alert *picked[ALERTS_SHOWN];
+    const size_t count = alerts != NULL ? alert_order(alerts, picked, ALERTS_SHOWN) : 0;
 
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < count; i++)
-            if (alert_lasts(first_fresh(alerts) + i) == (pass == 0))
-                print_alert(out, table, first_fresh(alerts) + i);
+    for (size_t i = 0; i < count; i++)
+        print_alert(out, table, picked[i]);
 }
 
 /* As its column on the screen, but times in seconds, as the heading says. */
@@ -183,7 +183,7 @@ int print_readable(FILE *out, const struct table *table, const struct alert_list
     table_present(table, present);
     legend_fit(width, present, table_has_mark(table), "see headroom(1)", legend);
     fprintf(out, "%s\n", legend);
-    print_alerts_that_last_first(out, table, alerts);
+    print_alerts_in_order(out, table, alerts);
     return output_flush(out);
 }
 

@@ -25,7 +25,7 @@ int print_lines(FILE *out, const struct table *table, const struct alert_list *a
 
 /**
  * Prints the table for a reader, as the screen has it, without bars; the line that explains it; and
- * the new alerts. Flushes.
+ * alerts in the order of the screen, up to ALERTS_SHOWN. Flushes.
  *
  * @param width  of the terminal, in columns; alerts may be longer.
  * @return 0, or the negative errno of writing.

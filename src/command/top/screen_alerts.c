@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "top/alarms.h"
+#include "top/alert_order.h"
 #include "top/alert_text.h"
 
 enum {
@@ -16,42 +17,29 @@ enum {
     MESSAGE_MIN_WIDTH = 8 /* a narrower message gets one line */
 };
 
-/* The alerts that are drawn, in their order: the newest of the alarms that last, then the newest of
- * the others. */
+/* The alerts that are drawn, in their order. The first is the main one, which gets more than a
+ * line. */
 struct picked {
     const struct alert *alerts[ALERTS_SHOWN];
-    size_t count, lasting;
+    size_t count;
 };
-
-/* Puts the newest of the list that last, or don't, before those that are there. */
-static void pick_newest(const struct alert_list *list, bool that_last, size_t most,
-                        struct picked *picked)
-{
-    for (size_t i = list->count; i > 0 && picked->count < most; i--) {
-        if (alert_lasts(&list->entries[i - 1]) != that_last)
-            continue;
-        memmove(picked->alerts + 1, picked->alerts, picked->count * sizeof(picked->alerts[0]));
-        picked->alerts[0] = &list->entries[i - 1];
-        picked->count++;
-    }
-}
 
 static struct picked pick_alerts(const struct alert_list *list, size_t most)
 {
-    struct picked lasting = {.count = 0}, others = {.count = 0};
-    most = most < ALERTS_SHOWN ? most : ALERTS_SHOWN;
-    pick_newest(list, true, most, &lasting);
-    pick_newest(list, false, most - lasting.count, &others);
-    memcpy(lasting.alerts + lasting.count, others.alerts, others.count * sizeof(others.alerts[0]));
-    lasting.lasting = lasting.count;
-    lasting.count += others.count;
-    return lasting;
+    struct picked picked;
+
+    picked.count = alert_order(list, picked.alerts, most < ALERTS_SHOWN ? most : ALERTS_SHOWN);
+    return picked;
 }
 
-/* The newest that lasts, or the newest: it gets more than a line. */
-static size_t find_main_alert(const struct picked *picked)
+/* What of an alert is said: that it is over, which colours say, too, and then what it was. */
+static void write_message(const struct alert *alert, bool with_host, char text[ALERT_TEXT_SIZE])
 {
-    return (picked->lasting > 0 ? picked->lasting : picked->count) - 1;
+    char message[ALERT_TEXT_SIZE];
+
+    alert_text(alert, with_host, message);
+    if (snprintf(text, ALERT_TEXT_SIZE, "%s%s", alert_state(alert), message) >= ALERT_TEXT_SIZE)
+        text[ALERT_TEXT_SIZE - 1] = '\0';
 }
 
 /*
@@ -66,7 +54,7 @@ static int fit_main_alert(const struct display *display, const struct screen_vie
     width -= MESSAGE_COLUMN;
     int most = width < MESSAGE_MIN_WIDTH ? 1 : lines < MESSAGE_LINES ? lines : MESSAGE_LINES;
     int room = most * width, taken;
-    alert_text(picked.alerts[0], view->table->several_hosts, text);
+    write_message(picked.alerts[0], view->table->several_hosts, text);
     do {
         label_fit(text, room--, display->charset, label, DISPLAY_LINE_SIZE);
         taken = display_count_lines(label, width);
@@ -99,26 +87,28 @@ int screen_alerts_count_lines(const struct display *display, const struct screen
     return spare < 0 ? 0 : spare < wanted ? spare : wanted;
 }
 
-/* How many entries last, each of which is drawn, also those of one wait, that count once. */
-static size_t count_lasting_entries(const struct alert_list *list)
+/* Whether all that last are drawn, also those of one wait, that count once. */
+static bool are_all_drawn(const struct alert_list *list, const struct picked *picked)
 {
-    size_t count = 0;
+    size_t count = 0, drawn = 0;
 
     for (size_t i = 0; i < list->count; i++)
-        count += alert_lasts(&list->entries[i]);
-    return count;
+        count += alert_is_first(&list->entries[i]);
+    for (size_t i = 0; i < picked->count; i++)
+        drawn += alert_is_first(picked->alerts[i]);
+    return drawn == count;
 }
 
 /* Says how many alarms last, unless all are drawn. */
 static void draw_alerts_heading(const struct display *display, int y, int width,
-                                const struct screen_view *view, size_t drawn)
+                                const struct screen_view *view, const struct picked *picked)
 {
     char text[DISPLAY_LINE_SIZE];
     const char *problem = view->alerts_problem;
     bool none = view->alerts->count == 0;
     if (problem[0] != '\0')
         snprintf(text, sizeof(text), "%s: %s", none ? "no alerts" : "alerts", problem);
-    else if (count_lasting_entries(view->alerts) > drawn)
+    else if (!are_all_drawn(view->alerts, picked))
         snprintf(text, sizeof(text), "alerts in %s; %zu alarms last", view->alerts_file,
                  alerts_count_lasting(view->alerts));
     else
@@ -154,7 +144,7 @@ static void draw_other_alert(const struct display *display, int y, int width, bo
 {
     char text[ALERT_TEXT_SIZE];
     draw_severity(display, y, width, alert);
-    alert_text(alert, with_host, text);
+    write_message(alert, with_host, text);
     display_sentence(display, y, MESSAGE_COLUMN, text, width - MESSAGE_COLUMN);
 }
 
@@ -169,9 +159,9 @@ void screen_alerts_draw(const struct display *display, int top, int bottom, int 
     const int room = bottom - top - lines; /* for the heading, and a line for each other one */
     const struct picked picked = pick_alerts(view->alerts, room > 0 ? (size_t)room : 1);
     if (room > 0)
-        draw_alerts_heading(display, top++, width, view, picked.lasting);
+        draw_alerts_heading(display, top++, width, view, &picked);
     for (size_t i = 0; i < picked.count; i++) {
-        if (i != find_main_alert(&picked)) {
+        if (i > 0) {
             draw_other_alert(display, top++, width, view->table->several_hosts, picked.alerts[i]);
             continue;
         }

@@ -13,7 +13,8 @@ int screen_alerts_count_lines(const struct display *display, const struct screen
                               int room, int width);
 
 /**
- * Draws the alerts into the lines from `top` to before `bottom`: alarms that last, then others.
+ * Draws the alerts into the lines from `top` to before `bottom`: in their order, see
+ * alert_order().
  * With few lines, the main one is drawn rather than the heading, and the heading rather than the
  * others.
  */

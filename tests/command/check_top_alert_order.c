@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command/check_top_alert_order.c - which alerts `headroom top` shows first, and who takes the CPU
+ * among them.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "support/suite.h"
+#include "top/alert_order.h"
+#include "top/alert_text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define CURRENTLY                                                                                  \
+    "Host h, plugin psi (instance a) type percent (instance b): Data source \"value\" is "         \
+    "currently 54.498408. That is above the warning threshold of 40.000000."
+
+static struct alert entries[16];
+static struct alert_list list;
+
+static struct alert *add(const char *group, const char *type_instance, enum alert_severity severity)
+{
+    struct alert *alert = &entries[list.count++];
+
+    list.entries = entries;
+    *alert = (struct alert){
+        .severity = severity, .host = "h", .plugin = "psi", .type = "percent", .lasts = true};
+    strcpy(alert->instance, group);
+    strcpy(alert->type_instance, type_instance);
+    strcpy(alert->message, CURRENTLY);
+    return alert;
+}
+
+static void clear(void)
+{
+    list.count = 0;
+}
+
+/* "b a": the groups of up to so many that are picked. */
+static void expect_order(size_t most, const char *expected)
+{
+    const struct alert *picked[COUNT(entries)];
+    const size_t count = alert_order(&list, picked, most);
+    char groups[256] = "";
+
+    for (size_t i = 0; i < count; i++)
+        snprintf(groups + strlen(groups), sizeof(groups) - strlen(groups), "%s%s", i > 0 ? " " : "",
+                 picked[i]->instance);
+    ck_assert_str_eq(groups, expected);
+}
+
+/* Where there are many the newest FAILURE isn't lost among WARNINGs. */
+START_TEST(the_worst_and_the_newest_are_first)
+{
+    add("over", "cpu-full", ALERT_FAILURE)->lasts = false;
+    add("f1", "memory-some", ALERT_FAILURE);
+    add("f2", "memory-some", ALERT_FAILURE);
+    for (int i = 1; i <= 5; i++) {
+        char group[8];
+        snprintf(group, sizeof(group), "w%d", i);
+        add(group, "memory-some", ALERT_WARNING);
+    }
+    add("gone", "cpu-full", ALERT_FAILURE)->is_unwatched = true;
+    expect_order(5, "f2 f1 w5 w4 w3");
+    expect_order(1, "f2");
+    expect_order(COUNT(entries), "f2 f1 w5 w4 w3 w2 w1 gone over");
+    ck_assert_uint_eq(alerts_count_lasting(&list), 7);
+}
+END_TEST
+
+START_TEST(counts_alarms_of_one_wait_once)
+{
+    struct alert *trigger = add("a", "trigger_x", ALERT_FAILURE);
+
+    strcpy(trigger->type, "derive");
+    strcpy(trigger->message, "cpu some: stalled 300 ms in 1 s (limit 300 ms in 1 s) in a");
+    struct alert *threshold = add("a", "cpu-full", ALERT_FAILURE);
+    add("a", "memory-some", ALERT_FAILURE);
+    add("b", "cpu-full", ALERT_FAILURE);
+    add("a", "cpu-idle", ALERT_FAILURE);
+    add("a", "cpu-idle", ALERT_FAILURE);
+    ck_assert_uint_eq(alerts_count_lasting(&list), 5);
+    trigger->lasts = false;
+    ck_assert_uint_eq(alerts_count_lasting(&list), 5);
+    threshold->is_unwatched = true;
+    ck_assert_uint_eq(alerts_count_lasting(&list), 4);
+}
+END_TEST
+
+static void mark(const char *host, const char *taker)
+{
+    struct row rows[] = {
+        {.host = "g", .group = "web", .takes_most = true},
+        {.host = (char *)(uintptr_t)host,
+         .group = (char *)(uintptr_t)taker,
+         .takes_most = taker[0] != '\0'},
+    };
+
+    alert_order_mark_takers(&list, &(struct table){.rows = rows, .count = COUNT(rows)});
+}
+
+START_TEST(who_takes_is_below_who_suffers)
+{
+    const struct alert *web = add("web", "cpu-full", ALERT_WARNING),
+                       *batch = add("batch", "cpu-full", ALERT_WARNING);
+    char text[ALERT_TEXT_SIZE];
+
+    mark("h", "batch");
+    expect_order(5, "web batch");
+    ck_assert(!web->takes && batch->takes);
+    ck_assert_uint_eq(alerts_count_lasting(&list), 1);
+    alert_text(batch, false, text);
+    ck_assert_str_eq(text, "it takes the CPU, and waits, too: all of batch waits for a CPU 54 % of "
+                           "the time; the limit is 40 %");
+    mark("h", ""); /* for a moment none is marked */
+    expect_order(5, "web batch");
+    mark("h", "web"); /* then another */
+    expect_order(5, "batch web");
+}
+END_TEST
+
+static const struct {
+    const char *group, *type_instance;
+    enum alert_severity severity;
+    bool lasts;
+    const char *host, *taker;
+    bool takes;
+} others[] = {
+    {"web", "cpu-some", ALERT_WARNING, true, "h", "batch", true},
+    {"web", "cpu-some", ALERT_FAILURE, true, "h", "batch", true},
+    /* none that is as severe, lasts, or waits for a CPU, is of another group */
+    {"web", "cpu-some", ALERT_WARNING, false, "h", "batch", false},
+    {"web", "memory-some", ALERT_FAILURE, true, "h", "batch", false},
+    {"batch", "cpu-some", ALERT_FAILURE, true, "h", "batch", false},
+    {"system", "cpu-some", ALERT_FAILURE, true, "h", "batch", false},
+    /* nor does it take */
+    {"web", "cpu-some", ALERT_WARNING, true, "h", "other", false},
+    {"web", "cpu-some", ALERT_WARNING, true, "i", "batch", false},
+};
+
+START_TEST(takes_from_one_that_is_as_severe)
+{
+    const struct alert *batch = add("batch", "cpu-full", ALERT_WARNING);
+
+    add(others[_i].group, others[_i].type_instance, others[_i].severity)->lasts = others[_i].lasts;
+    mark(others[_i].host, others[_i].taker);
+    ck_assert_int_eq(batch->takes, others[_i].takes);
+    entries[0].severity = ALERT_FAILURE;
+    if (others[_i].severity == ALERT_WARNING) {
+        mark(others[_i].host, others[_i].taker);
+        ck_assert(!batch->takes);
+    }
+}
+END_TEST
+
+START_TEST(says_what_is_over)
+{
+    struct alert *alert = add("web", "cpu-full", ALERT_WARNING);
+
+    ck_assert_str_eq(alert_state(alert), "");
+    alert->lasts = false;
+    alert->is_old = true;
+    ck_assert_str_eq(alert_state(alert), "a day old: ");
+    alert->is_replaced = true;
+    ck_assert_str_eq(alert_state(alert), "earlier: ");
+    alert->is_over = true;
+    ck_assert_str_eq(alert_state(alert), "over: ");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("all");
+
+    tcase_add_checked_fixture(tests, clear, NULL);
+    tcase_add_test(tests, the_worst_and_the_newest_are_first);
+    tcase_add_test(tests, counts_alarms_of_one_wait_once);
+    tcase_add_test(tests, who_takes_is_below_who_suffers);
+    tcase_add_loop_test(tests, takes_from_one_that_is_as_severe, 0, (int)COUNT(others));
+    tcase_add_test(tests, says_what_is_over);
+    return run_suite("alert_order", tests);
+}
