@@ -123,16 +123,16 @@ START_TEST(prints_lines)
     const struct findings findings = make_findings();
 
     expect_text(&findings, NULL,
-                "works    psi: a\n"
-                "lacks    psi: b: it is missing: make it\n"
-                "lacks    psi: c: it is missing: make it\n"
                 "unused   psi: u: it is forbidden\n"
+                "unused   osnoise: e\n"
+                "works    psi: a\n"
                 "untried  wss: d: no d\n"
-                "unused   osnoise: e\n\n");
+                "lacks    psi: b: it is missing: make it\n"
+                "lacks    psi: c: it is missing: make it\n\n");
 }
 END_TEST
 
-START_TEST(prints_mistakes_first)
+START_TEST(prints_mistakes_last)
 {
     struct findings findings = {.count = 0};
 
@@ -145,22 +145,22 @@ START_TEST(prints_mistakes_first)
     findings_add(&findings, FINDING_WRONG, "c", "not c", NULL);
     findings_add(&findings, FINDING_WORKS, "d", NULL, NULL);
     expect_text(&findings, NULL,
-                "wrong    psi: b: not b\n"
-                "wrong    exec: c: not c\n"
-                "lacks    psi: a: no a\n"
                 "unused   wss: u: not u\n"
-                "works    exec: d\n\n");
+                "works    exec: d\n"
+                "lacks    psi: a: no a\n"
+                "wrong    psi: b: not b\n"
+                "wrong    exec: c: not c\n\n");
     expect_text(&findings, &(struct findings_style){.width = 80},
                 "plugin           works     lacks     wrong   untried  not used\n"
                 "psi                  -         1         1         -         -\n"
                 "wss                  -         -         -         -         1\n"
                 "exec                 1         -         1         -         -\n\n"
+                "lacks      psi: a\n"
+                "  cause    no a\n"
                 "wrong      psi: b\n"
                 "  cause    not b\n"
                 "wrong      exec: c\n"
-                "  cause    not c\n"
-                "lacks      psi: a\n"
-                "  cause    no a\n\n");
+                "  cause    not c\n\n");
 }
 END_TEST
 
@@ -174,18 +174,18 @@ START_TEST(notes_have_a_column_where_there_are_any)
     findings_begin(&findings, "cgroup_perf", FINDINGS_AS_CONFIGURED);
     findings_add(&findings, FINDING_NOTE, "b", "no b", "leave it out");
     expect_text(&findings, NULL,
-                "lacks    psi: a: no a\n"
-                "note     cgroup_perf: b: no b: leave it out\n\n");
+                "note     cgroup_perf: b: no b: leave it out\n"
+                "lacks    psi: a: no a\n\n");
     expect_text(&findings, &(struct findings_style){.width = 80, .colours = true},
                 "plugin           works     lacks     wrong   untried      note  not used\n"
                 "psi                  -\033[31m         1\033[m         -         -         -"
                 "         -\n"
                 "cgroup_perf          -         -         -         -         1         -\n\n"
-                "\033[31mlacks    \033[m  psi: a\n"
-                "  cause    no a\n"
                 "note       cgroup_perf: b\n"
                 "  cause    no b\n"
-                "  remedy   leave it out\n\n");
+                "  remedy   leave it out\n"
+                "\033[31mlacks    \033[m  psi: a\n"
+                "  cause    no a\n\n");
     ck_assert_uint_eq(findings_count(&findings, NULL).of[FINDING_NOTE], 1);
 }
 END_TEST
@@ -217,12 +217,12 @@ START_TEST(prints_a_table_and_what_is_lacking)
     const struct findings findings = make_findings();
 
     expect_text(&findings, &(struct findings_style){.width = 80},
-                ROWS "lacks      psi: b\n"
+                ROWS "untried    wss: d\n"
+                     "  cause    no d\n"
+                     "lacks      psi: b\n"
                      "lacks      psi: c\n"
                      "  cause    it is missing\n"
-                     "  remedy   make it\n"
-                     "untried    wss: d\n"
-                     "  cause    no d\n\n");
+                     "  remedy   make it\n\n");
 }
 END_TEST
 
@@ -230,17 +230,25 @@ START_TEST(prints_all_if_asked)
 {
     const struct findings findings = make_findings();
 
-    expect_text(&findings, &(struct findings_style){.width = 80, .all = true},
-                ROWS "works      psi: a\n"
+    expect_text(&findings, &(struct findings_style){.width = 80, .works = true, .unused = true},
+                ROWS "unused     psi: u\n"
+                     "  cause    it is forbidden\n"
+                     "unused     osnoise: e\n"
+                     "works      psi: a\n"
+                     "untried    wss: d\n"
+                     "  cause    no d\n"
                      "lacks      psi: b\n"
                      "lacks      psi: c\n"
                      "  cause    it is missing\n"
-                     "  remedy   make it\n"
-                     "unused     psi: u\n"
-                     "  cause    it is forbidden\n"
+                     "  remedy   make it\n\n");
+    expect_text(&findings, &(struct findings_style){.width = 80, .works = true},
+                ROWS "works      psi: a\n"
                      "untried    wss: d\n"
                      "  cause    no d\n"
-                     "unused     osnoise: e\n\n");
+                     "lacks      psi: b\n"
+                     "lacks      psi: c\n"
+                     "  cause    it is missing\n"
+                     "  remedy   make it\n\n");
 }
 END_TEST
 
@@ -295,10 +303,10 @@ START_TEST(prints_once_what_several_plugins_lack)
     }
     expect_text(&findings, NULL,
                 "works    psi: a\n"
-                "lacks    psi, headroom: b: it is missing: make it\n"
                 "works    wss: a\n"
-                "lacks    wss: b: it is missing: wait\n"
-                "works    headroom: a\n\n");
+                "works    headroom: a\n"
+                "lacks    psi, headroom: b: it is missing: make it\n"
+                "lacks    wss: b: it is missing: wait\n\n");
     expect_text(&findings, &(struct findings_style){.width = 26},
                 "plugin           works     lacks     wrong   untried  not used\n"
                 "psi                  1         1         -         -         -\n"
@@ -329,8 +337,8 @@ START_TEST(keeps_what_a_plugin_lacks_once)
     findings_add(&findings, FINDING_LACKS, "b", "it is missing", "wait");
     expect_text(&findings, NULL,
                 "works    psi: a\n"
-                "lacks    psi: b: it is missing: make it\n"
                 "works    psi: a\n"
+                "lacks    psi: b: it is missing: make it\n"
                 "lacks    psi: b: it is missing: wait\n\n");
 }
 END_TEST
@@ -444,7 +452,7 @@ int main(void)
     tcase_add_test(tests, looks_advice_up);
     tcase_add_test(tests, counts_states_of_what_is_used);
     tcase_add_test(tests, prints_lines);
-    tcase_add_test(tests, prints_mistakes_first);
+    tcase_add_test(tests, prints_mistakes_last);
     tcase_add_test(tests, notes_have_a_column_where_there_are_any);
     tcase_add_test(tests, prints_no_lines_of_what_is_not_used);
     tcase_add_test(tests, prints_a_table_and_what_is_lacking);

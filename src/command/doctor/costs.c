@@ -435,13 +435,21 @@ static void print_start(const struct note *note, size_t programs)
 
 /* --- Sums ----------------------------------------------------------------- */
 
+static bool has_plugin(const struct costs costs[COSTS_PLUGINS], const char *name)
+{
+    for (size_t i = 0; i < COSTS_PLUGINS; i++)
+        if (costs[i].plugin != NULL && strcmp(costs[i].plugin, name) == 0)
+            return true;
+    return false;
+}
+
 static void print_sums(const struct note *note, const struct hr_root *root,
-                       const struct usage *usage, size_t series, double values)
+                       const struct usage *usage, bool has_stalls, size_t series, double values)
 {
     print_note(note, "CPU",
                "about %.1f %% of a CPU in all, to read %.0f values a second and hand them on",
                values * CPU_US_PER_VALUE / 1e4, values);
-    if (usage->headroom.loaded)
+    if (has_stalls)
         print_note(note, "stalls",
                    "up to %d more series of the headroom plugin for each group with stalls",
                    SERIES_OF_STALL);
@@ -477,7 +485,7 @@ void costs_print(FILE *out, const struct hr_root *root, const struct usage *usag
     for (size_t i = 0; i < COSTS_PLUGINS; i++)
         if (costs[i].counting[0] != '\0')
             print_note(&note, "counting", "%s", costs[i].counting);
-    print_sums(&note, root, usage, series, values);
+    print_sums(&note, root, usage, has_plugin(costs, "headroom"), series, values);
     if (programs > 0)
         print_start(&note, programs);
 }

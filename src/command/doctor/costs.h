@@ -55,7 +55,8 @@ void costs_calculate(const struct usage *usage, const struct costs_of_machine *m
                      struct costs costs[COSTS_PLUGINS]);
 
 /**
- * Prints a table of them, and what follows for disks, descriptors, carbon and the CPU.
+ * Prints a table of those that have a plugin, and what follows for disks, descriptors, carbon and
+ * the CPU.
  *
  * @param root   carbon's configuration is read there, if it is: /etc/carbon/carbon.conf.
  * @param width  lines are broken to fit; the table has 62 columns.

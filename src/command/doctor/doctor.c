@@ -34,6 +34,7 @@ static const struct plugin plugins[] = {
 };
 
 #define PLUGIN_COUNT (sizeof(plugins) / sizeof(plugins[0]))
+_Static_assert(PLUGIN_COUNT == COSTS_PLUGINS, "in one order");
 _Static_assert(PLUGIN_COUNT == CGROUPS_PLUGIN_COUNT, "all select cgroups, or none");
 
 bool doctor_is_plugin(const char *name)
@@ -49,6 +50,7 @@ struct options {
     const char *root, *config; /* NULL: as configured; collectd's own */
     const char *cpus;          /* to be left alone; NULL: the plugins are examined */
     struct hr_cpu_choice cpu_choice;
+    bool is_unread;            /* collectd's own can't be */
     bool json, all, cgroups;
     bool named; /* plugins are */
     bool wanted[PLUGIN_COUNT], wants_exec;
@@ -62,9 +64,10 @@ static void print_help(void)
     fputs("Usage: headroom doctor [OPTION]... [PLUGIN]...\n"
           "       headroom doctor --cpus LIST [--all] [--root PATH] [--json]\n\n"
           "Tries what collectd's configuration uses of this machine, and reports what\n"
-          "works, and for what doesn't, the cause and the remedy; and what it costs.\n"
-          "Without a configuration that loads headroom's plugins, all their features are\n"
-          "tried. Nothing is changed. Run it as the user that collectd runs as.\n\n"
+          "it costs, and what works, and for what doesn't, the cause and the remedy; the\n"
+          "verdict is last. Without a configuration that loads headroom's plugins, all\n"
+          "their features are tried. Nothing is changed. Run it as the user that collectd\n"
+          "runs as.\n\n"
           "Plugins (default: all; exec is collectd's, which runs programs for alerts):\n ",
           stdout);
     for (size_t i = 0; i < PLUGIN_COUNT; i++)
@@ -72,7 +75,8 @@ static void print_help(void)
     fputs(" " EXEC "\n\nOptions:\n"
           "  --config FILE  the configuration; default collectd's own, such as\n"
           "                 /etc/collectd/collectd.conf\n"
-          "  --all          list also what isn't used, and on a terminal what works\n"
+          "  --all          list also what isn't used, and on a terminal what works, as with\n"
+          "                 plugins that are named\n"
           "  --cgroups      list the cgroups that are selected, with their names in series;\n"
           "                 those that aren't; and patterns that match nothing\n"
           "  --cpus LIST    instead of plugins, examine these CPUs, which are to be left\n"
@@ -181,7 +185,8 @@ static int parse_options(int argc, char **argv, struct options *options)
 
 /* --- Output --------------------------------------------------------------- */
 
-static struct findings_style find_style(bool all)
+/* Of plugins that are named, and with --all, the table lists what works. */
+static struct findings_style find_style(const struct options *options)
 {
     const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
     const int width = output_width(WIDTH);
@@ -190,7 +195,8 @@ static struct findings_style find_style(bool all)
         .width = width < WIDTH_MAX ? (size_t)width : WIDTH_MAX,
         .colours = (no_color == NULL || no_color[0] == '\0') && terminal != NULL &&
                    strcmp(terminal, "dumb") != 0,
-        .all = all,
+        .works = options->all || options->named,
+        .unused = options->all,
     };
 }
 
@@ -205,11 +211,14 @@ static void name_user(char *text, size_t size)
         snprintf(text, size, "user %u", (unsigned)geteuid());
 }
 
+/* The verdict, in the last lines, where it is seen without scrolling. */
 static void print_summary(const struct findings *findings, const struct usage *usage,
                           const struct findings_style *style)
 {
     const struct findings_counts counts = findings_count(findings, NULL);
     const size_t *of = counts.of;
+    const size_t tried =
+        of[FINDING_WORKS] + of[FINDING_LACKS] + of[FINDING_UNTRIED] + of[FINDING_NOTE];
     char lacking[40] = "", untried[40] = "", noted[40] = "", user[48], text[224];
 
     if (of[FINDING_LACKS] > 0)
@@ -220,23 +229,37 @@ static void print_summary(const struct findings *findings, const struct usage *u
         snprintf(noted, sizeof(noted), ", %zu %s done without", of[FINDING_NOTE],
                  of[FINDING_NOTE] == 1 ? "is" : "are");
     name_user(user, sizeof(user));
+    if (counts.unused > 0 && !style->unused)
+        printf("%zu aren't used: --all lists them.\n", counts.unused);
     snprintf(text, sizeof(text), "%zu of %zu features %swork%s%s%s (as %s).", of[FINDING_WORKS],
-             of[FINDING_WORKS] + of[FINDING_LACKS] + of[FINDING_UNTRIED] + of[FINDING_NOTE],
-             usage->path != NULL ? "that are used " : "", lacking, untried, noted, user);
-    output_fold(stdout, text, 0, style->width);
+             tried, usage->path != NULL ? "that are used " : "", lacking, untried, noted, user);
+    if (tried > 0)
+        output_fold(stdout, text, 0, style->width);
     if (of[FINDING_WRONG] > 0)
         printf("The configuration has %zu mistake%s.\n", of[FINDING_WRONG],
                of[FINDING_WRONG] == 1 ? "" : "s");
-    if (counts.unused > 0 && !style->all)
-        printf("%zu aren't used: --all lists them.\n", counts.unused);
 }
 
-static void print_source(const struct usage *usage)
+/* That nothing is configured is said to programs, too, as all features count as used then. */
+static void print_source(const struct options *options, const struct usage *usage, bool is_terminal,
+                         size_t width)
 {
-    if (usage->path != NULL)
-        printf("What %s uses:\n\n", usage->path);
+    char text[512];
+
+    if (usage->path != NULL) {
+        if (is_terminal)
+            printf("What %s uses:\n\n", usage->path);
+        return;
+    }
+    if (options->is_unread)
+        snprintf(text, sizeof(text), "The configuration can't be read, so everything is tried.");
     else
-        puts("No collectd configuration loads headroom's plugins, so everything is tried:\n");
+        snprintf(text, sizeof(text),
+                 "Nothing is configured: %s loads none of headroom's plugins, so everything is "
+                 "tried.",
+                 options->config != NULL ? options->config : "collectd's configuration");
+    output_fold(stdout, text, 0, width);
+    putchar('\n');
 }
 
 static bool has_irq_pressure(const struct hr_root *root)
@@ -248,7 +271,21 @@ static bool has_irq_pressure(const struct hr_root *root)
     return fd >= 0;
 }
 
-static void print_costs(const struct hr_root *root, const struct usage *usage, size_t width)
+/* Leaves those of the plugins that are wanted. @return whether there are any */
+static bool select_costs(const struct options *options, struct costs costs[COSTS_PLUGINS])
+{
+    bool any = false;
+
+    for (size_t i = 0; i < COSTS_PLUGINS; i++) {
+        if (!options->wanted[i])
+            costs[i].plugin = NULL;
+        any |= costs[i].plugin != NULL;
+    }
+    return any;
+}
+
+static void print_costs(const struct options *options, const struct hr_root *root,
+                        const struct usage *usage, size_t width)
 {
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     struct cgroups_of_plugin of[CGROUPS_PLUGIN_COUNT];
@@ -281,8 +318,10 @@ static void print_costs(const struct hr_root *root, const struct usage *usage, s
                     costs);
     free(targets);
     free(events.texts.list);
-    putchar('\n');
+    if (!select_costs(options, costs))
+        return;
     costs_print(stdout, root, usage, costs, width);
+    putchar('\n');
 }
 
 /* @return a negative errno of writing. */
@@ -290,18 +329,17 @@ static int print_all(const struct findings *findings, const struct options *opti
                      const struct hr_root *root, const struct usage *usage)
 {
     const bool is_terminal = isatty(STDOUT_FILENO);
-    const struct findings_style style = find_style(options->all);
+    const struct findings_style style = find_style(options);
 
     if (options->json)
         return findings_print_json(stdout, findings);
-    if (is_terminal)
-        print_source(usage);
+    print_source(options, usage, is_terminal, style.width);
+    print_costs(options, root, usage, style.width);
     int status = is_terminal ? findings_print_table(stdout, findings, &style)
                              : findings_print_lines(stdout, findings, options->all);
     if (status < 0)
         return status;
     print_summary(findings, usage, &style);
-    print_costs(root, usage, style.width);
     return output_flush(stdout);
 }
 
@@ -417,7 +455,7 @@ static int report_in_root(const char *title, const struct options *options,
 
 static int print_cpus(const struct findings *findings, const struct options *options)
 {
-    const struct findings_style style = find_style(options->all);
+    const struct findings_style style = find_style(options);
     char summary[128], user[48], text[224];
 
     if (options->json)
@@ -469,7 +507,7 @@ static int examine_cpus_in_root(const char *title, const struct options *options
 
 /* What of it can be read is judged. collectd's own may be readable by root only, and then says
  * nothing of what is used. */
-static int read_usage(const char *title, const struct options *options, struct usage *usage)
+static int read_usage(const char *title, struct options *options, struct usage *usage)
 {
     struct config_fault fault;
     int status = usage_read(options->config, usage, &fault);
@@ -477,6 +515,7 @@ static int read_usage(const char *title, const struct options *options, struct u
     if (status == 0 || usage->config.child_count > 0)
         return COMMAND_DONE;
     usage_report_fault(title, &fault, status);
+    options->is_unread = true;
     return options->config == NULL ? COMMAND_DONE : COMMAND_MISUSED;
 }
 

@@ -125,28 +125,33 @@ struct findings_counts findings_count(const struct findings *findings, const cha
 
 /* --- Order of printing ---------------------------------------------------- */
 
-static bool is_mistake(const struct finding *finding)
+/* What is seen last, above the verdict, is what has to be done: mistakes of the configuration, as
+ * they keep collectd from starting, or are corrected at once. */
+static int rank_of(const struct finding *finding)
 {
-    return finding->used && finding->state == FINDING_WRONG;
+    static const int ranks[FINDING_STATE_COUNT] = {
+        [FINDING_WORKS] = 1, [FINDING_NOTE] = 2,  [FINDING_UNTRIED] = 3,
+        [FINDING_LACKS] = 4, [FINDING_WRONG] = 5,
+    };
+
+    return finding->used ? ranks[finding->state] : 0;
 }
 
-/* Mistakes of the configuration come first, as they keep collectd from starting, or are corrected
- * at once.
- * @param last  NULL: none was printed yet.
+/* @param last  NULL: none was printed yet.
  * @return NULL: there are no more. */
 static const struct finding *next_printed(const struct findings *findings,
                                           const struct finding *last)
 {
     const struct finding *end = findings->items + findings->count;
     const struct finding *next = last != NULL ? last + 1 : findings->items;
-    const bool is_of_mistakes = last == NULL || is_mistake(last);
 
-    while (next < end && is_mistake(next) != is_of_mistakes)
-        next++;
-    if (next == end && is_of_mistakes)
-        for (next = findings->items; next < end && is_mistake(next);)
-            next++;
-    return next < end ? next : NULL;
+    for (int rank = last != NULL ? rank_of(last) : 0; rank <= FINDING_STATE_COUNT; rank++) {
+        for (; next < end; next++)
+            if (rank_of(next) == rank)
+                return next;
+        next = findings->items;
+    }
+    return NULL;
 }
 
 /* --- Lines ---------------------------------------------------------------- */
@@ -230,8 +235,11 @@ static void print_rows(FILE *out, const struct findings *findings, bool colours)
 static bool is_shown(const struct findings *findings, const struct finding *finding,
                      const struct findings_style *style)
 {
-    return (style->all || (finding->used && finding->state != FINDING_WORKS)) &&
-           !is_repeated(findings, finding);
+    const bool is_wanted = !finding->used                    ? style->unused
+                           : finding->state == FINDING_WORKS ? style->works
+                                                             : true;
+
+    return is_wanted && !is_repeated(findings, finding);
 }
 
 /* Prints a text after a label. */

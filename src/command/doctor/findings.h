@@ -95,14 +95,15 @@ struct findings_counts findings_count(const struct findings *findings, const cha
 struct findings_style {
     size_t width; /**< lines are broken to fit */
     bool colours;
-    bool all; /**< also what works, and what isn't used */
+    bool works;  /**< each feature that works, too, not only how many do */
+    bool unused; /**< also what isn't used */
 };
 
 /**
  * Prints a line for each finding: "works   PLUGIN: FEATURE", "lacks   PLUGIN: FEATURE: CAUSE:
  * REMEDY", or the same with "wrong", "untried" or "note"; and an empty one. What lacks the same,
- * for the same cause, in several plugins has one line: "lacks   PLUGIN, PLUGIN: ...". What is wrong
- * comes first. Flushes.
+ * for the same cause, in several plugins has one line: "lacks   PLUGIN, PLUGIN: ...". What works
+ * comes before what lacks something, and what is wrong last. Flushes.
  *
  * @param all  also print what the configuration doesn't use, with "unused" in that place.
  * @return 0, or the negative errno of writing.
