@@ -299,6 +299,13 @@ static void close_here(struct here *here)
 
 /* --- All ------------------------------------------------------------------------------------ */
 
+/* Not by whoever reads rows; and of another collectd's socket, which may be there for this call
+ * only, the hint would be wrong. */
+static bool may_ask_more(const struct options *options)
+{
+    return isatty(STDOUT_FILENO) && strcmp(options->socket, CLIENT_DEFAULT_SOCKET) == 0;
+}
+
 static int print_rooms(const char *title, const struct options *options, const struct rooms *rooms,
                        const struct group *about)
 {
@@ -309,7 +316,7 @@ static int print_rooms(const char *title, const struct options *options, const s
     int status = rooms_print_table(stdout, rooms, width);
     if (status == 0 && about != NULL)
         status = group_print(stdout, &rooms->rows[0], about, width);
-    else if (status == 0 && isatty(STDOUT_FILENO)) /* not to whoever reads rows */
+    else if (status == 0 && may_ask_more(options))
         puts("\nheadroom report GROUP: everything about one of them");
     return output_finish(title, status != 0 ? status : output_flush(stdout));
 }
