@@ -34,13 +34,10 @@ struct history {
 static void log_restored(uint64_t age_ns, size_t count)
 {
     const unsigned long long age_s = age_ns / HR_NS_PER_S;
+    const bool in_seconds = age_s < 120;
 
-    if (age_s < 120)
-        INFO(PLUGIN ": the history of %zu forecasts was read; its latest values are %llu s old.",
-             count, age_s);
-    else
-        INFO(PLUGIN ": the history of %zu forecasts was read; its latest values are %llu min old.",
-             count, age_s / 60);
+    INFO(PLUGIN ": the history of %zu forecast%s was read; its latest values are %llu %s old.",
+         count, count == 1 ? "" : "s", in_seconds ? age_s : age_s / 60, in_seconds ? "s" : "min");
 }
 
 static void log_unusable(const char *path, int status)

@@ -193,6 +193,21 @@ START_TEST(tells_groups_from_other_takers)
 }
 END_TEST
 
+/* Cut to 20 columns, both would be "headroom-..e.service". */
+START_TEST(names_that_are_cut_differ)
+{
+    add("web", HR_BLAME_GROUP, "system.slice/headroom-batch-one.service", 30 * MS);
+    add("web", HR_BLAME_GROUP, "system.slice/headroom-web-one.service", 20 * MS);
+    print(80, false);
+    ck_assert_str_eq(text, "WAITING (ms) IN ALL headroom-b..e.service headroom-w..e.service\n"
+                           "web            50.0                  30.0                  20.0\n");
+    add("system.slice/headroom-batch-one.service", HR_BLAME_ITSELF, NULL, 30 * MS);
+    add("system.slice/headroom-web-one.service", HR_BLAME_ITSELF, NULL, 20 * MS);
+    print(60, false);
+    ck_assert_msg(strstr(text, "\nsystem.slice/..h-one.service ") != NULL, "%s", text);
+}
+END_TEST
+
 #define POD                                                                                        \
     "kubepods.slice/kubepods-burstable.slice/"                                                     \
     "kubepods-burstable-pod00000007_1111_2222_3333_444444444444.slice"
@@ -226,6 +241,7 @@ int main(void)
     tcase_add_test(tests, leaves_out_what_is_nothing);
     tcase_add_test(tests, explains_what_is_asked_at_first);
     tcase_add_test(tests, tells_groups_from_other_takers);
+    tcase_add_test(tests, names_that_are_cut_differ);
     tcase_add_test(tests, a_container_has_its_short_name);
     return run_suite("blame_table", tests);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blame/names.h"
 #include "blame/report.h"
 #include "common/grid.h"
 #include "common/output.h"
@@ -15,7 +16,9 @@
 #define GROUP_WIDTH  50 /* of the first column, at most: a container with its pod has room */
 #define GROUP_LEAST  16
 #define GROUP_PART   0.3 /* of a terminal that lacks room */
-#define TAKER_WIDTH  20  /* of titles of the others */
+#define TAKER_WIDTH  20  /* of titles of the others, unless two would be the same */
+#define TAKER_MOST   50
+#define WORST_SIZE   (4 * TAKER_MOST + 320)
 #define COLUMNS_MOST 16
 #define ROWS_MOST    20
 #define PAIRS_MOST   30
@@ -29,8 +32,9 @@ struct taker {
     uint64_t group;
     const char *path; /* of a group */
     uint64_t wait_ns;
-    char title[4 * TAKER_WIDTH];
-    int width; /* of its column */
+    char title[4 * TAKER_MOST];
+    int title_width; /* to which it is cut */
+    int width;       /* of its column */
 };
 
 /* A row for each group that is shown, and a column for each taker that has room. */
@@ -110,96 +114,64 @@ static int find_takers(struct matrix *matrix)
 
 /* --- Names ---------------------------------------------------------------- */
 
-static const char *leaf_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
 /* Whether another group among the takers has the same last component. */
 static bool is_ambiguous(const struct matrix *matrix, const struct taker *taker)
 {
-    const char *leaf = leaf_of(taker->path);
+    const char *leaf = blame_leaf(taker->path);
 
     for (size_t i = 0; i < matrix->taker_count; i++)
         if (&matrix->takers[i] != taker && matrix->takers[i].kind == HR_BLAME_GROUP &&
-            strcmp(leaf_of(matrix->takers[i].path), leaf) == 0)
+            strcmp(blame_leaf(matrix->takers[i].path), leaf) == 0)
             return true;
     return false;
 }
 
-static bool is_word(const char *name)
+static void set_title(const struct matrix *matrix, struct taker *taker)
 {
-    for (int i = 0; i < HR_BLAME_TAKER_COUNT; i++)
-        if (i != HR_BLAME_GROUP && strcmp(name, hr_blame_taker_name((enum hr_blame_taker)i)) == 0)
-            return true;
-    return false;
+    const bool group = taker->kind == HR_BLAME_GROUP;
+    const char *title = group ? taker->path : hr_blame_taker_name(taker->kind);
+    const char *slash = group ? blame_slash_before(title) : "";
+    char leaf[SHORT_NAME_SIZE];
+
+    if (group && slash[0] == '\0' && !is_ambiguous(matrix, taker)) {
+        short_path(blame_leaf(title), leaf);
+        title = leaf;
+    }
+    strcpy(taker->title, slash);
+    label_fit(title, taker->title_width - (int)strlen(slash), matrix->report->charset,
+              taker->title + strlen(slash), sizeof(taker->title) - strlen(slash));
 }
 
-/* A slash precedes the path of a group that is named as another taker is. */
-static const char *slash_before(const char *path)
+/* Has those that are the same cut less. @return whether there were any. */
+static bool widen_same_titles(struct matrix *matrix)
 {
-    return is_word(leaf_of(path)) ? "/" : "";
+    bool any = false;
+
+    for (size_t i = 0; i < matrix->taker_count; i++)
+        for (size_t j = 0; j < matrix->taker_count; j++)
+            if (i != j && strcmp(matrix->takers[i].title, matrix->takers[j].title) == 0) {
+                matrix->takers[i].title_width++;
+                any = true;
+                break;
+            }
+    return any;
 }
 
 static void set_titles(struct matrix *matrix)
 {
-    for (size_t i = 0; i < matrix->taker_count; i++) {
-        struct taker *taker = &matrix->takers[i];
-        const bool group = taker->kind == HR_BLAME_GROUP;
-        const char *title = group ? taker->path : hr_blame_taker_name(taker->kind);
-        const char *slash = group ? slash_before(title) : "";
-        char leaf[SHORT_NAME_SIZE];
-        if (group && slash[0] == '\0' && !is_ambiguous(matrix, taker)) {
-            short_path(leaf_of(title), leaf);
-            title = leaf;
-        }
-        strcpy(taker->title, slash);
-        label_fit(title, TAKER_WIDTH - (int)strlen(slash), matrix->report->charset,
-                  taker->title + strlen(slash), sizeof(taker->title) - strlen(slash));
+    for (size_t i = 0; i < matrix->taker_count; i++)
+        matrix->takers[i].title_width = TAKER_WIDTH;
+    for (int width = TAKER_WIDTH; width <= TAKER_MOST; width++) {
+        for (size_t i = 0; i < matrix->taker_count; i++)
+            set_title(matrix, &matrix->takers[i]);
+        if (!widen_same_titles(matrix))
+            return;
     }
-}
-
-/* Whether another group has that name for short. */
-static bool is_shared(const struct watched *watched, const char *path, const char *name)
-{
-    char other[SHORT_NAME_SIZE];
-
-    for (size_t i = 0; i < watched->name_count; i++) {
-        if (strcmp(watched->names[i].path, path) == 0)
-            continue;
-        short_path(watched->names[i].path, other);
-        if (strcmp(other, name) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Looks through all groups. */
-static bool has_short_name(const struct blame_report *report, uint64_t id)
-{
-    const char *path = watched_path(report->watched, id);
-    char name[SHORT_NAME_SIZE];
-
-    short_path(path, name);
-    return strcmp(name, path) != 0 && !is_shared(report->watched, path, name);
-}
-
-static void write_name(const struct blame_report *report, uint64_t id, bool is_short, int width,
-                       char label[256])
-{
-    const char *path = watched_path(report->watched, id);
-    char name[SHORT_NAME_SIZE];
-
-    if (is_short)
-        short_path(path, name);
-    label_fit(is_short ? name : path, width, report->charset, label, 256);
 }
 
 static void name_group(const struct blame_report *report, uint64_t id, int width, char label[256])
 {
-    write_name(report, id, has_short_name(report, id), width, label);
+    blame_write_name(report, id, blame_has_short_name(report, id), width, label);
 }
 
 /* Once, as the widths of many tables are tried. @return 0 or -ENOMEM. */
@@ -209,14 +181,15 @@ static int find_short_names(struct matrix *matrix)
     if (matrix->short_names == NULL)
         return -ENOMEM;
     for (size_t row = 0; row < matrix->row_count; row++)
-        matrix->short_names[row] = has_short_name(matrix->report, cells_of(matrix, row)->waiter);
+        matrix->short_names[row] =
+            blame_has_short_name(matrix->report, cells_of(matrix, row)->waiter);
     return 0;
 }
 
 static void name_waiter(const struct matrix *matrix, size_t row, char label[256])
 {
-    write_name(matrix->report, cells_of(matrix, row)->waiter, matrix->short_names[row],
-               matrix->group_width, label);
+    blame_write_name(matrix->report, cells_of(matrix, row)->waiter, matrix->short_names[row],
+                     matrix->group_width, label);
 }
 
 /* --- Waits ---------------------------------------------------------------- */
@@ -285,11 +258,11 @@ static size_t find_worst(const struct matrix *matrix, size_t row)
 }
 
 /* "backup.service 1602.4" */
-static void describe_worst(const struct matrix *matrix, size_t row, char text[128])
+static void describe_worst(const struct matrix *matrix, size_t row, char text[WORST_SIZE])
 {
     const struct taker *worst = &matrix->takers[find_worst(matrix, row)];
 
-    snprintf(text, 128, "%s %.1f", worst->title, to_ms(find_wait(matrix, row, worst)));
+    snprintf(text, WORST_SIZE, "%s %.1f", worst->title, to_ms(find_wait(matrix, row, worst)));
 }
 
 /* --- Which columns there is room for --------------------------------------- */
@@ -328,7 +301,7 @@ static int find_width(const struct matrix *matrix)
         worst = strlen("MOST BY"), takers = 0;
 
     for (size_t row = 0; row < matrix->row_count; row++) {
-        char text[256];
+        char text[WORST_SIZE];
         name_waiter(matrix, row, text);
         widen_for_text(&group, text);
         describe_worst(matrix, row, text);
@@ -342,12 +315,33 @@ static int find_width(const struct matrix *matrix)
            (matrix->has_worst ? 1 + worst : 0);
 }
 
+/* Of --all there may be too many to find out. */
+static bool has_same_names(const struct matrix *matrix)
+{
+    char name[256], other[256];
+
+    if (matrix->row_count > ROWS_MOST)
+        return false;
+    for (size_t i = 0; i < matrix->row_count; i++) {
+        name_waiter(matrix, i, name);
+        for (size_t j = 0; j < i; j++) {
+            name_waiter(matrix, j, other);
+            if (strcmp(name, other) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 static void narrow_names(struct matrix *matrix)
 {
     const int width = (int)(matrix->report->width * GROUP_PART);
 
-    if (width < matrix->group_width)
-        matrix->group_width = width > GROUP_LEAST ? width : GROUP_LEAST;
+    if (width >= matrix->group_width)
+        return;
+    matrix->group_width = width > GROUP_LEAST ? width : GROUP_LEAST;
+    while (matrix->group_width < GROUP_WIDTH && has_same_names(matrix))
+        matrix->group_width++;
 }
 
 static void choose_columns(struct matrix *matrix)
@@ -385,7 +379,7 @@ static void add_titles(struct grid *grid, const struct matrix *matrix)
 
 static void add_row(struct grid *grid, const struct matrix *matrix, size_t row)
 {
-    char text[256];
+    char text[WORST_SIZE];
 
     name_waiter(matrix, row, text);
     grid_cell(grid, "%s", text);
@@ -509,7 +503,8 @@ static void add_taker(struct grid *grid, const struct blame_report *report,
         name_group(report, id, GROUP_WIDTH, group);
     else
         label_fit(hr_blame_taker_name(cell->taker), GROUP_WIDTH, LABEL_ASCII, group, sizeof(group));
-    grid_cell(grid, "%s%s", is_group ? slash_before(watched_path(report->watched, id)) : "", group);
+    grid_cell(grid, "%s%s", is_group ? blame_slash_before(watched_path(report->watched, id)) : "",
+              group);
     name_task(report, cell->taker_tid, task);
     if (cell->taker_tid != 0)
         grid_cell(grid, "%s[%" PRIu32 "]", task, cell->taker_tid);

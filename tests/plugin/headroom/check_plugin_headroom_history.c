@@ -214,6 +214,16 @@ START_TEST(saves_the_stalls_of_the_last_hour)
 }
 END_TEST
 
+START_TEST(says_one_forecast)
+{
+    harness_begin("");
+    headroom_pass(10);
+    stop();
+    start("");
+    harness_assert_logs(1, "the history of 1 forecast was read; its");
+}
+END_TEST
+
 START_TEST(says_that_it_is_damaged)
 {
     harness_begin("Cgroup \"a\"");
@@ -226,7 +236,7 @@ START_TEST(says_that_it_is_damaged)
     harness_assert_count("headroom-a/percent-room-memory", 1);
     stop();
     start("Cgroup \"a\"");
-    harness_assert_logs(1, "forecasts was read");
+    harness_assert_logs(1, "the history of 2 forecasts was read; its");
 }
 END_TEST
 
@@ -279,6 +289,7 @@ int main(void)
     tcase_add_test(tests, is_as_old_after_two_restarts);
     tcase_add_test(tests, saves_every_ten_minutes);
     tcase_add_test(tests, saves_the_stalls_of_the_last_hour);
+    tcase_add_test(tests, says_one_forecast);
     tcase_add_test(tests, says_that_it_is_damaged);
     tcase_add_test(tests, takes_nothing_that_others_may_write);
     tcase_add_test(tests, says_that_it_is_of_another_interval);
