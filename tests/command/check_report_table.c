@@ -140,6 +140,20 @@ START_TEST(not_where_the_cpu_binds)
 }
 END_TEST
 
+/* Without room, memory isn't passed over for the CPU. */
+START_TEST(names_all_rooms_that_are_as_small)
+{
+    add_row("web", 0, 0)->values[ROOM_TROUBLE] = 0;
+    add_row("batch", 0, 22)->values[ROOM_TROUBLE] = 0;
+    rows[0].values[ROOM_CPUS_LEFT] = 0;
+    ck_assert_str_eq(print_table(80),
+                     "group room by          more trouble in        needs waits for\n"
+                     "web     0% cpu, memory    -        now 2.0G of 2.0G -\n"
+                     "batch   0% memory         -        now 2.0G of 2.0G -\n");
+    assert_has(print_json(), "\"by\":\"cpu\"");
+}
+END_TEST
+
 /* Nor where which room is the smallest isn't known yet. */
 START_TEST(not_without_a_room)
 {
@@ -283,6 +297,7 @@ int main(void)
     tcase_add_test(tests, in_a_terminal_without_utf_8);
     tcase_add_test(tests, not_with_a_profile);
     tcase_add_test(tests, not_where_the_cpu_binds);
+    tcase_add_test(tests, names_all_rooms_that_are_as_small);
     tcase_add_test(tests, not_without_a_room);
     tcase_add_test(tests, not_the_system);
     tcase_add_test(tests, no_room_is_at_least_none_unless_in_trouble);

@@ -476,6 +476,18 @@ enum room_value rooms_binding(const struct room_row *row)
     return least;
 }
 
+void rooms_binding_names(const struct room_row *row, char names[ROOM_NAMES_SIZE])
+{
+    const enum room_value by = rooms_binding(row);
+    size_t used = 0;
+
+    names[0] = '\0';
+    for (int i = ROOM_CPU; by != ROOM_VALUE_COUNT && i <= ROOM_IO; i++)
+        if (i == (int)by || row->values[i] == row->values[by])
+            used += (size_t)snprintf(names + used, ROOM_NAMES_SIZE - used, "%s%s",
+                                     used > 0 ? ", " : "", binding_names[i]);
+}
+
 const char *rooms_binding_name(const struct room_row *row)
 {
     const enum room_value by = rooms_binding(row);

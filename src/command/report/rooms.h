@@ -113,6 +113,12 @@ bool room_waits_for_cpu(const struct room_row *row);
  * isn't known yet. */
 enum room_value rooms_binding(const struct room_row *row);
 
+/** Fits any text of rooms_binding_names(). */
+#define ROOM_NAMES_SIZE 32
+
+/** Its name, with those of others that are as small: "cpu, memory"; "": it is none. */
+void rooms_binding_names(const struct room_row *row, char names[ROOM_NAMES_SIZE]);
+
 /** Its name: "cpu"; NULL: it is none. */
 const char *rooms_binding_name(const struct room_row *row);
 

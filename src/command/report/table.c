@@ -41,13 +41,14 @@ static void add_name(struct grid *grid, const struct rooms *rooms, const struct 
 static void add_room(struct grid *grid, const struct room_row *row)
 {
     const double pct = row->values[ROOM_LEAST];
-    const char *by = rooms_binding_name(row);
+    char by[ROOM_NAMES_SIZE];
 
+    rooms_binding_names(row, by);
     if (isnan(pct))
         grid_cell(grid, room_waits_for_cpu(row) ? "?" : "-");
     else
         grid_cell(grid, "%s%.0f%%", profile_mark(profile_is_shown_at_least(row)), floor(pct));
-    grid_cell(grid, "%s", by != NULL ? by : "");
+    grid_cell(grid, "%s", by);
 }
 
 /* How much more it could take of what it has the least room by. */
