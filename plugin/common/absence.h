@@ -9,9 +9,10 @@
 #define HEADROOM_PLUGIN_COMMON_ABSENCE_H
 
 enum absence {
-    ABSENCE_UNKNOWN, /**< there may be values */
-    ABSENCE_EMPTY,   /**< no process is left in it */
-    ABSENCE_REMOVED  /**< its cgroup was removed; since then one of the same name may be there */
+    ABSENCE_UNKNOWN,   /**< there may be values */
+    ABSENCE_EMPTY,     /**< no process is left in it */
+    ABSENCE_OUTRANKED, /**< others wait more, and only those have values */
+    ABSENCE_REMOVED    /**< its cgroup was removed; since then one of the same name may be there */
 };
 
 /** Notes it of a group, by its instance. One in some thousand others may take its place, so that it

@@ -71,6 +71,9 @@ static void write_reason(const value_list_t *series, cdtime_t now, char *reason,
     case ABSENCE_EMPTY:
         snprintf(reason, size, "no process is left in it");
         break;
+    case ABSENCE_OUTRANKED:
+        snprintf(reason, size, "other cgroups wait more (TopGroups)");
+        break;
     case ABSENCE_UNKNOWN:
         write_reason_of_lack(series, now, reason, size);
         break;
@@ -179,6 +182,8 @@ void missing_check(cdtime_t longest)
     if (record == NULL || cdtime() < own.begun + 3 * plugin_get_interval() + longest)
         return;
     while (threshold_record_take_left(record, &series)) {
+        if (strcmp(series.host, hostname_g) != 0)
+            continue; /* its interval isn't known */
         series.time = own.begun;
         series.interval = plugin_get_interval() + longest;
         if (!is_cached(&series))

@@ -30,7 +30,8 @@
 void missing_end_alarms(const char *plugin);
 
 /**
- * Ends alarms that were open when collectd ended, and whose series haven't come back since. To be
+ * Ends alarms that were open when collectd ended, and whose series, of this host, haven't come back
+ * since. To be
  * called at each read: the first call reads which they are, see common/threshold_record.h.
  *
  * @param longest  the longest interval that a series of the plugin may have; 0: the plugin's.

@@ -30,6 +30,9 @@
 
 #define PLUGIN "headroom"
 
+/* Room by CPU time is of so many seconds: until then there is none after a start. */
+#define SUMS_S 20
+
 /* A point of the shortest forecast: a thirtieth of ten minutes. */
 #define POINT_NS (20 * HR_NS_PER_S)
 
@@ -204,7 +207,7 @@ static void evaluate_alerts(void)
  * than what another does under the same name. */
 static int headroom_read(__attribute__((unused)) user_data_t *data)
 {
-    missing_check(0);
+    missing_check(TIME_T_TO_CDTIME_T(SUMS_S));
     if (groups != NULL)
         selection_read(selection, groups);
     cdtime_t time = cdtime();

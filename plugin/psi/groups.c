@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "common/absence.h"
 #include "common/log.h"
 #include "headroom/array.h"
 #include "headroom/cgroup.h"
@@ -71,7 +72,8 @@ static void begin_series(const struct psi_groups *groups, const struct hr_cgroup
     struct psi_group *of_group = group->data;
 
     of_group->is_young = selection_is_young(groups->selection, group);
-    of_group->standing.is_top |= !psi_top_is_limited(&groups->series_options->top);
+    of_group->standing.is_top |=
+        !of_group->is_young && !psi_top_is_limited(&groups->series_options->top);
     if (!of_group->is_young &&
         psi_series_open_cgroup(&of_group->series, groups->series_options, group) < 0)
         ERROR(PLUGIN ": cgroup %s is left out: out of memory.", group->path);
@@ -97,7 +99,16 @@ bool psi_group_is_read(const struct hr_cgroup *group)
     return of_group != NULL && of_group->series.psi != NULL;
 }
 
-void psi_groups_choose_series(struct psi_groups *groups, cdtime_t time)
+/* Why it has no series, for the end of an alarm of a threshold; a group that is empty has another
+ * reason. */
+static void note_choice(const struct psi_group *group)
+{
+    if (group->standing.is_top != group->standing.was_top)
+        absence_note(group->series.instance,
+                     group->standing.is_top ? ABSENCE_UNKNOWN : ABSENCE_OUTRANKED);
+}
+
+static void choose_series(struct psi_groups *groups, cdtime_t time)
 {
     struct hr_cgroup *group = NULL;
     size_t count = 0;
@@ -105,10 +116,21 @@ void psi_groups_choose_series(struct psi_groups *groups, cdtime_t time)
     while ((group = hr_cgroup_set_next(groups->set, group)) != NULL) {
         struct psi_group *of_group = group->data;
         if (psi_group_is_read(group))
-            groups->candidates[count++] =
-                (struct psi_top_candidate){&of_group->series.latest, &of_group->standing};
+            groups->candidates[count++] = (struct psi_top_candidate){
+                .snapshot = &of_group->series.latest, .standing = &of_group->standing};
+        else if (of_group != NULL)
+            of_group->standing.is_top = false;
     }
     psi_top_choose(&groups->series_options->top, groups->candidates, count, time);
+    while ((group = hr_cgroup_set_next(groups->set, group)) != NULL)
+        if (psi_group_is_read(group))
+            note_choice(group->data);
+}
+
+void psi_groups_choose_series(struct psi_groups *groups, cdtime_t time)
+{
+    if (psi_top_is_limited(&groups->series_options->top))
+        choose_series(groups, time);
 }
 
 static void start_group(struct psi_groups *groups, struct hr_cgroup *group)

@@ -76,14 +76,20 @@ static int compare_times(const void *first, const void *second, void *rank)
     return (a < b) - (a > b);
 }
 
+/* Times after this one are from before the clock was set back. */
 static void choose_by(int rank, size_t most, struct psi_top_candidate *candidates, size_t count,
                       cdtime_t time)
 {
     const cdtime_t hold = TIME_T_TO_CDTIME_T(PSI_TOP_HOLD_S);
 
     qsort_r(candidates, count, sizeof(*candidates), compare_averages, &rank);
-    for (size_t i = 0; i < count && i < most && average(&candidates[i], rank) > 0; i++)
-        candidates[i].standing->worst_time[rank] = time;
+    for (size_t i = 0; i < count; i++) {
+        cdtime_t *worst_time = &candidates[i].standing->worst_time[rank];
+        if (i < most && average(&candidates[i], rank) > 0)
+            *worst_time = time;
+        else if (*worst_time > time)
+            *worst_time = 0;
+    }
     qsort_r(candidates, count, sizeof(*candidates), compare_times, &rank);
     for (size_t i = 0; i < count && i < 2 * most; i++) {
         struct psi_top_standing *standing = candidates[i].standing;
@@ -95,9 +101,12 @@ static void choose_by(int rank, size_t most, struct psi_top_candidate *candidate
 void psi_top_choose(const struct psi_top_options *options, struct psi_top_candidate *candidates,
                     size_t count, cdtime_t time)
 {
-    for (size_t i = 0; i < count; i++)
-        candidates[i].standing->is_top = !psi_top_is_limited(options);
-    for (int i = 0; i < PSI_TOP_RANKS; i++)
+    for (size_t i = 0; i < count; i++) {
+        struct psi_top_standing *standing = candidates[i].standing;
+        standing->was_top = standing->is_top;
+        standing->is_top = false;
+    }
+    for (int i = 0; count > 0 && i < PSI_TOP_RANKS; i++)
         if (options->most[i] > 0)
             choose_by(i, options->most[i], candidates, count, time);
 }

@@ -31,6 +31,7 @@ struct psi_top_standing {
     cdtime_t
         worst_time[PSI_TOP_RANKS]; /**< when it was last among those that wait most; 0: never */
     bool is_top;                   /**< it has series */
+    bool was_top;                  /**< it had, before psi_top_choose() */
 };
 
 /** A group that was read in this interval. */

@@ -176,6 +176,19 @@ static void read_blame(struct usage_psi *psi, const struct config_item *item)
     psi->blame_always = is_word(config_text(item), "always");
 }
 
+/* Of a pressure that is given again the last one counts. */
+static void read_top_groups(struct usage_psi *psi, const struct config_item *block, size_t at)
+{
+    const struct config_item *item = &block->children[at];
+
+    for (size_t i = at + 1; i < block->child_count; i++)
+        if (config_is(&block->children[i], "TopGroups") && item->value_count > 1 &&
+            block->children[i].value_count > 1 &&
+            strcasecmp(block->children[i].values[1], item->values[1]) == 0)
+            return;
+    psi->top_groups += (size_t)config_number(item, 0);
+}
+
 static int read_psi(struct usage *usage, const struct config_item *block)
 {
     struct usage_psi *psi = &usage->psi;
@@ -195,7 +208,7 @@ static int read_psi(struct usage *usage, const struct config_item *block)
         else if (config_is(item, "Blame"))
             read_blame(psi, item);
         else if (config_is(item, "TopGroups"))
-            psi->top_groups += (size_t)config_number(item, 0);
+            read_top_groups(psi, block, i);
     }
     return usage_selection_read(&psi->groups, block);
 }

@@ -470,7 +470,8 @@ bool alarms_lack_values(const struct alarms *alarms, const struct alert *alert)
     write_series(alert, series);
     if (alert_is_by_threshold(alert))
         return known_series_lack(alarms->known, series);
-    return is_of_earlier_trigger(alarms, series) && known_series_are_without(alarms->known, series);
+    return !alarms->known->lacks_groups && is_of_earlier_trigger(alarms, series) &&
+           known_series_are_without(alarms->known, series);
 }
 
 void alarms_forget(struct alarms *alarms, const struct alert *alert)

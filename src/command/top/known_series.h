@@ -14,6 +14,7 @@
 struct known_series {
     char **list; /**< identifiers, sorted by known_series_sort() */
     size_t count, capacity;
+    bool lacks_groups; /**< psi may watch groups that have no series: TopGroups */
 };
 
 /** @return whether a plugin is one of headroom's. */

@@ -388,7 +388,8 @@ static bool has_values(const struct table *table)
  * nor while none has a value: collectd may have been restarted. */
 static int fetch_table(struct top *top)
 {
-    struct known_series known = {.list = NULL};
+    const struct usage *usage = top->patterns != NULL ? patterns_usage(top->patterns) : NULL;
+    struct known_series known = {.lacks_groups = usage != NULL && usage->psi.top_groups > 0};
     struct table fetched;
     int status = 0;
     known_series_free(&top->known);

@@ -195,15 +195,22 @@ START_TEST(ends_an_alarm_of_the_run_before)
 }
 END_TEST
 
+static value_list_t series_here(const char *type_instance)
+{
+    value_list_t series = series_of("psi", "percent", type_instance);
+
+    sstrncpy(series.host, hostname_g, sizeof(series.host));
+    return series;
+}
+
 START_TEST(ends_one_whose_series_never_comes_back)
 {
-    const value_list_t series = series_of("psi", "percent", "cpu-full"),
-                       other = series_of("psi", "percent", "io-full");
+    const value_list_t series = series_here("cpu-full"), other = series_here("io-full");
 
     notify(&series, NOTIF_FAILURE, "value");
     notify(&other, NOTIF_WARNING, "value");
     restart();
-    fake_cache_set("web1/psi-a_b/percent-io-full", 99);
+    fake_cache_set("host.example/psi-a_b/percent-io-full", 99);
     fake_set_time(TIME_T_TO_CDTIME_T(2029));
     missing_check(0);
     ck_assert_uint_eq(fake_notifications(), 0);
@@ -212,7 +219,7 @@ START_TEST(ends_one_whose_series_never_comes_back)
     ck_assert_uint_eq(fake_notifications(), 1);
     const notification_t *notice = fake_notification(0);
     ck_assert_int_eq(notice->severity, NOTIF_OKAY);
-    ck_assert_str_eq(notice->host, "web1");
+    ck_assert_str_eq(notice->host, "host.example");
     ck_assert_str_eq(notice->plugin_instance, "a_b");
     ck_assert_str_eq(notice->message, "cpu-full: no longer watched: no value has come for 31 s");
     ck_assert_str_eq(text_of(notice, "DataSource"), "value");
@@ -226,7 +233,7 @@ END_TEST
 
 START_TEST(waits_for_series_with_longer_intervals)
 {
-    const value_list_t series = series_of("psi", "percent", "cpu-full");
+    const value_list_t series = series_here("cpu-full");
 
     notify(&series, NOTIF_FAILURE, "value");
     restart();
@@ -235,6 +242,21 @@ START_TEST(waits_for_series_with_longer_intervals)
     ck_assert_uint_eq(fake_notifications(), 0);
     fake_set_time(TIME_T_TO_CDTIME_T(2131));
     missing_check(TIME_T_TO_CDTIME_T(100));
+    ck_assert_uint_eq(fake_notifications(), 1);
+}
+END_TEST
+
+/* As of a host that sends its values to a central collectd, which was restarted. */
+START_TEST(waits_for_series_of_other_hosts)
+{
+    const value_list_t series = series_of("psi", "percent", "cpu-full");
+
+    notify(&series, NOTIF_FAILURE, "value");
+    restart();
+    fake_set_time(TIME_T_TO_CDTIME_T(9000));
+    missing_check(0);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    fake_miss(&series, STATE_UNKNOWN);
     ck_assert_uint_eq(fake_notifications(), 1);
 }
 END_TEST
@@ -276,6 +298,7 @@ int main(void)
     tcase_add_loop_test(tests, ends_an_alarm_of_the_run_before, 0, COUNT(left));
     tcase_add_test(tests, ends_one_whose_series_never_comes_back);
     tcase_add_test(tests, waits_for_series_with_longer_intervals);
+    tcase_add_test(tests, waits_for_series_of_other_hosts);
     tcase_add_test(tests, other_plugins_alarms_are_not_its_own);
     tcase_add_test(tests, a_damaged_file_is_reported);
     return run_suite("plugin missing", tests);

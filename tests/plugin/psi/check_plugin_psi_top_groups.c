@@ -10,6 +10,7 @@
 
 #include "psi/top_groups.h"
 #include "support/suite.h"
+#include "utils_cache.h"
 
 const char *const harness_plugin = "psi";
 
@@ -144,6 +145,51 @@ START_TEST(as_many_again_at_most)
 }
 END_TEST
 
+START_TEST(a_clock_that_is_set_back_changes_nothing)
+{
+    add_groups("ab");
+    set_average("a", "cpu", 1, 0);
+    begin("TopGroups 1 \"cpu-some\"");
+    read_at(86400, "a");
+    set_average("a", "cpu", 0, 0);
+    set_average("b", "cpu", 1, 0);
+    fake_set_time(BEGUN);
+    harness_read();
+    ck_assert_uint_gt(fake_count("psi-b/*"), 0);
+}
+END_TEST
+
+START_TEST(no_group_at_all)
+{
+    begin("TopGroups 1 \"cpu-some\"");
+    read_at(0, "");
+}
+END_TEST
+
+/* As threshold doesn't end it. */
+START_TEST(an_alarm_of_one_that_leaves_says_why_it_ends)
+{
+    value_list_t series = VALUE_LIST_INIT;
+
+    add_groups("ab");
+    set_average("a", "cpu", 1, 0);
+    begin("TopGroups 1 \"cpu-some\"");
+    read_at(0, "a");
+    set_average("a", "cpu", 0, 0);
+    set_average("b", "cpu", 1, 0);
+    read_at(PSI_TOP_HOLD_S + 10, "b");
+    snprintf(series.host, sizeof(series.host), "%s", hostname_g);
+    snprintf(series.plugin, sizeof(series.plugin), "psi");
+    snprintf(series.plugin_instance, sizeof(series.plugin_instance), "a");
+    snprintf(series.type, sizeof(series.type), "percent");
+    snprintf(series.type_instance, sizeof(series.type_instance), "cpu-some");
+    fake_miss(&series, STATE_WARNING);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    ck_assert_str_eq(fake_notification(0)->message,
+                     "cpu-some: no longer watched: other cgroups wait more (TopGroups)");
+}
+END_TEST
+
 START_TEST(each_pressure_has_its_own)
 {
     add_groups("abcd");
@@ -221,6 +267,9 @@ int main(void)
     tcase_add_test(tests, a_group_has_all_of_its_first_interval);
     tcase_add_test(tests, it_has_series_for_a_while_after);
     tcase_add_test(tests, as_many_again_at_most);
+    tcase_add_test(tests, a_clock_that_is_set_back_changes_nothing);
+    tcase_add_test(tests, no_group_at_all);
+    tcase_add_test(tests, an_alarm_of_one_that_leaves_says_why_it_ends);
     tcase_add_test(tests, each_pressure_has_its_own);
     tcase_add_test(tests, those_that_cannot_be_read_have_none);
     tcase_add_test(tests, the_last_values_are_of_those_too);
