@@ -12,7 +12,7 @@ list_waiting_groups() {
         FNR == 3 {
             if (sub(/^(trigger|threshold) /, "") && index($0, host " ") == 1 && / cpu$/)
                 print FILENAME
-        }' "$folder"/* 2>/dev/null
+        }' "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
 }
 
 # list_waiting PATH: the records of alarms of that group by CPU time that last, other than ours, one a line
@@ -35,7 +35,7 @@ list_inner() {
             is_one = sub(/^(trigger|threshold) /, "") && index($0, host " ") == 1 &&
                 (words[count] == ENVIRON["RESOURCE"] || ENVIRON["RESOURCE"] == "room")
         }
-        FNR > 3 && is_one && index($0, "place " ENVIRON["PLACE"]) == 1 { print FILENAME }' "$folder"/* 2>/dev/null
+        FNR > 3 && is_one && index($0, "place " ENVIRON["PLACE"]) == 1 { print FILENAME }' "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
 }
 
 # waits_for_itself: whether a CPU is what the group waits for, most of the time while others of its tasks run, and not

@@ -170,7 +170,7 @@ list_places() {
         FNR == 1 { mark = /^OKAY / ? "-" : "" }
         FNR > 3 && /^place / { place = substr($0, 7) }
         FNR > 3 && ($0 == "single " ENVIRON["NAME"] || ($0 == "burst " ENVIRON["NAME"] && mark == "")) { print mark place }' \
-        "$folder"/* 2>/dev/null
+        "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
 }
 
 # leave_out MAIL...: those of groups above others of their burst, that last, or are gone as well: these say more.

@@ -27,7 +27,7 @@ find_groups() {
 find_path() {
     groups="" path=""
     find_mount || return 0
-    path=$(NAME=$instance awk -F "$tab" '$1 == ENVIRON["NAME"] { print substr($0, length($1) + 2); exit }' \
+    path=$(NAME=$instance awk -F "$tab" '$1 "" == ENVIRON["NAME"] "" { print substr($0, length($1) + 2); exit }' \
         "headroom-$plugin.names" 2>/dev/null)
     [ -z "$path" ] || [ -d "$mount/$path" ] || path=""
     [ -z "$path" ] || return 0

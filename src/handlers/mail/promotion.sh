@@ -14,7 +14,7 @@ list_covered() {
             is_one = index($0, "covered " host " ") == 1 && $0 != "covered " ENVIRON["ABOUT"] &&
                 words[count] == ENVIRON["RESOURCE"]
         }
-        FNR > 3 && is_one && /^notified Severity: / { print FILENAME }' "$folder"/* 2>/dev/null
+        FNR > 3 && is_one && /^notified Severity: / { print FILENAME }' "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
 }
 
 # is_outdated: whether what is to be promoted has ended, or was mailed, meanwhile; or if it still lasts isn't known: a
@@ -36,7 +36,18 @@ END
     handle "$@"
 }
 
-# promote_uncovered ADDRESS...: at the end of an alarm, those that it covered. They wait side by side.
+# promote_all ADDRESS...: those that are covered. They wait side by side.
+promote_all() {
+    while IFS= read -r each && [ -n "$each" ]; do
+        promote "$each" "$@" &
+    done <<END
+$(list_covered)
+END
+    wait
+}
+
+# promote_uncovered ADDRESS...: at the end of an alarm, those that it covered. Where many end at once, one of us does it for
+# all, and once more for those that have ended meanwhile.
 promote_uncovered() {
     case $severity:$known:$resource in
         *:OKAY:* | *:) return 0 ;;
@@ -44,10 +55,13 @@ promote_uncovered() {
         *) return 0 ;;
     esac
     exec 9>&-
-    while IFS= read -r each && [ -n "$each" ]; do
-        promote "$each" "$@" &
-    done <<END
-$(list_covered)
-END
-    wait
+    hash_of "$host" "$resource"
+    wanted=$folder/$hash.promotion
+    : >"$wanted" && command exec 5>"$folder/$hash.promoter" || return 0
+    while [ -e "$wanted" ]; do
+        flock -n 5 || return 0
+        rm -f "$wanted"
+        promote_all "$@"
+        flock -u 5
+    done
 }

@@ -8,6 +8,8 @@
 # Of an alarm that isn't mailed, as another one covers it, OKAY is on record; then when it began, that it is covered,
 # its severity and kind, and the notification, behind "notified". One of headroom's, of which nothing is mailed when the
 # other ends, is "silent", or "waiting" for alarms that say more.
+# Its name is of hexadecimal digits alone, by which records are listed: awk ends at a file that isn't there any more, as
+# those with other names may do meanwhile.
 # shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
 
 # find_known NAME: sets value to what the record of the alarm has of it, "" if nothing.

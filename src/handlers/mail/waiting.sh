@@ -91,7 +91,7 @@ says_less() {
 # meanwhile.
 is_left_alone() {
     find_patience
-    remember_covered "waiting $severity $(awk -v now="$now" -v patience="$patience" 'BEGIN { print now + 2 * patience }')"
+    remember_covered "waiting $severity $(awk -v now="$now" -v patience="$patience" 'BEGIN { printf "%.0f", now + 2 * patience }')"
     await_values
     trusting=false
     read -r its_severity its_time its_daemon <"$record" && [ "$its_time:$its_daemon" = "$time:$daemon" ] && was_covered ||

@@ -182,7 +182,8 @@ describe_trigger() {
 find_look() {
     case $instance:$shown in
         system:*) look="headroom top --sort $resource" ;;
-        *" "*) look="headroom top, headroom report '$shown'" ;;
+        *"'"*) look="headroom top, headroom report" ;;      # to be pasted into a shell
+        *[!A-Za-z0-9_./:@~+-]*) look="headroom top, headroom report '$shown'" ;;
         *) look="headroom top, headroom report $shown" ;;
     esac
 }
