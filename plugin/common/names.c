@@ -121,12 +121,12 @@ static bool find_free_instance(struct names *names, const char *text, struct nam
     return true;
 }
 
-/* Whether the instance is the path, with "_" for slashes and what isn't safe to show. */
+/* Whether the instance is the path, with "_" for slashes. */
 static bool is_made_of_path(const struct name *name)
 {
     const char *instance = name->instance, *path = name->path;
 
-    while (*instance != '\0' && (*instance == *path || *instance == '_')) {
+    while (*instance != '\0' && (*instance == *path || (*instance == '_' && *path == '/'))) {
         instance++;
         path++;
     }
@@ -271,7 +271,7 @@ static bool open_writer(struct names *names)
     if (names->file == NULL ||
         (names->new_file == NULL && asprintf(&names->new_file, "%s.new", names->file) < 0))
         return false;
-    snprintf(text, 16, "%s names", names->plugin); /* the kernel's limit */
+    snprintf(text, 16, "%.9s names", names->plugin); /* the kernel's limit */
     return state_writer_open(text, write_text, names, &names->writer) == 0;
 }
 

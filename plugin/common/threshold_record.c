@@ -107,8 +107,10 @@ static void read_file(struct threshold_record *record)
     if (status == -ENOENT)
         return;
     char *text = status == 0 ? strndup(bytes, length) : NULL;
-    if (status == 0)
+    if (status == 0) {
         free(bytes);
+        status = text != NULL ? 0 : -ENOMEM;
+    }
     if (text == NULL || strncmp(text, FIRST_LINE, strlen(FIRST_LINE)) != 0) {
         WARNING("%s: %s can't be used: %s. Alarms of thresholds whose groups have gone meanwhile "
                 "stay open at the receivers.",

@@ -56,7 +56,7 @@ START_TEST(the_worst_and_the_newest_are_first)
     add("f1", "memory-some", ALERT_FAILURE);
     add("f2", "memory-some", ALERT_FAILURE);
     for (int i = 1; i <= 5; i++) {
-        char group[8];
+        char group[16];
         snprintf(group, sizeof(group), "w%d", i);
         add(group, "memory-some", ALERT_WARNING);
     }

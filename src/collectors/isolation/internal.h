@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * isolation/internal.h - what the checks of isolation/isolation.c share. Each returns 0, also where
- * the kernel has nothing of the kind, or a negative errno.
+ * isolation/internal.h - what the checks of isolation/isolation.c share. Each returns 0, or a
+ * negative errno if what it looks at can't be read.
  */
 #ifndef HEADROOM_COLLECTORS_ISOLATION_INTERNAL_H
 #define HEADROOM_COLLECTORS_ISOLATION_INTERNAL_H

@@ -31,6 +31,7 @@ int hr_movables_add(struct hr_movables *movables, const struct hr_isolation_cont
 /* Some that go together. */
 struct batch {
     const struct hr_movable *first;
+    struct hr_cpu_set where;
     size_t count, named_count;
     char numbers[NUMBERS_SIZE], names[NAMES_SIZE];
     size_t numbers_length, names_length;
@@ -67,6 +68,13 @@ static void add_name(struct batch *batch, const struct hr_movable *one)
     batch->named_count++;
 }
 
+static void add_cpus(struct hr_cpu_set *cpus, const struct hr_cpu_set *added)
+{
+    for (unsigned cpu = 0; cpu < HR_CPU_MAX; cpu++)
+        if (hr_cpu_set_has(added, cpu))
+            hr_cpu_set_add(cpus, cpu);
+}
+
 static void report_batch(struct hr_isolation_context *context, const struct batch *batch,
                          const struct hr_movable_texts *texts)
 {
@@ -77,12 +85,12 @@ static void report_batch(struct hr_isolation_context *context, const struct batc
         snprintf(more, sizeof(more), " and %zu more", batch->count - batch->named_count);
     snprintf(which, sizeof(which), "%s %s%s", batch->count == 1 ? texts->one : texts->several,
              batch->names, more);
-    hr_isolation_list(&batch->first->where, where);
+    hr_isolation_list(&batch->where, where);
     hr_isolation_list(&batch->first->target, target);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     snprintf(cause, sizeof(cause), texts->may_run, which,
-             hr_cpu_set_count(&batch->first->where) == 1 ? "" : "s", where);
+             hr_cpu_set_count(&batch->where) == 1 ? "" : "s", where);
     snprintf(command, sizeof(command), texts->command, target,
              batch->count == 1 ? batch->numbers : "$n");
 #pragma GCC diagnostic pop
@@ -96,7 +104,7 @@ static void report_batch(struct hr_isolation_context *context, const struct batc
 
 static bool go_together(const struct hr_movable *a, const struct hr_movable *b)
 {
-    return hr_cpu_set_equal(&a->target, &b->target) && hr_cpu_set_equal(&a->where, &b->where);
+    return hr_cpu_set_equal(&a->target, &b->target);
 }
 
 void hr_movables_report(struct hr_movables *movables, struct hr_isolation_context *context,
@@ -111,6 +119,7 @@ void hr_movables_report(struct hr_movables *movables, struct hr_isolation_contex
             if (!add_number(&batch, one))
                 break;
             add_name(&batch, one);
+            add_cpus(&batch.where, &one->where);
             one->is_reported = true;
         }
         if (batch.count > 0)

@@ -50,7 +50,7 @@ struct options {
     const char *root, *config; /* NULL: as configured; collectd's own */
     const char *cpus;          /* to be left alone; NULL: the plugins are examined */
     struct hr_cpu_choice cpu_choice;
-    bool is_unread;            /* collectd's own can't be */
+    bool is_unread; /* collectd's own can't be */
     bool json, all, cgroups;
     bool named; /* plugins are */
     bool wanted[PLUGIN_COUNT], wants_exec;
@@ -80,7 +80,7 @@ static void print_help(void)
           "  --cgroups      list the cgroups that are selected, with their names in series;\n"
           "                 those that aren't; and patterns that match nothing\n"
           "  --cpus LIST    instead of plugins, examine these CPUs, which are to be left\n"
-          "                 alone: isolated, nohz_full, or a list such as 2-3,8: what\n"
+          "                 alone: isolated, !isolated, nohz_full, or a list such as 2-3,8: what\n"
           "                 disturbs them, and the commands that move it elsewhere\n"
           "  --root PATH    where the host's / is mounted; default the plugins' option\n"
           "                 Root, or /\n"

@@ -85,11 +85,15 @@ int isolation_check(const struct hr_root *root, const struct hr_cpu_choice *choi
 /* The worst of what there is of it. */
 static enum finding_state find_state(const struct findings *findings, const char *feature)
 {
-    enum finding_state state = FINDING_WORKS;
+    enum finding_state state = FINDING_UNTRIED; /* there was no room for it */
+    bool is_known = false;
 
     for (size_t i = 0; i < findings->count; i++)
-        if (strcmp(findings->items[i].feature, feature) == 0 && state != FINDING_LACKS)
+        if (strcmp(findings->items[i].feature, feature) == 0 &&
+            (!is_known || state != FINDING_LACKS)) {
             state = findings->items[i].state;
+            is_known = true;
+        }
     return state;
 }
 

@@ -140,7 +140,7 @@ static void describe_limit(const struct group_limit *limit, bool is_cpu, char *t
     label_fit(limit->group != NULL ? path : hr_room_bound_name(limit->bound, limit->version),
               NAME_IN_BINDS, LABEL_UTF8, name, sizeof(name));
     if (is_cpu)
-        snprintf(text, size, "%s %.2g", name, limit->amount);
+        snprintf(text, size, limit->amount < 9.95 ? "%s %.2g" : "%s %.0f", name, limit->amount);
     else
         snprintf(text, size, "%s %s", name, hr_quantity_short_bytes(limit->amount).text);
 }

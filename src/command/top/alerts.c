@@ -158,11 +158,17 @@ bool alert_lasts(const struct alert *alert)
     return alert->lasts && !alert->is_unwatched;
 }
 
+/* Whether it stands for a wait of its own. */
+static bool is_of_wait(const struct alert *alert)
+{
+    return alert_lasts(alert) && !alert->takes;
+}
+
 /* Whether an earlier one that lasts is of the same wait. */
 static bool is_counted(const struct alert_list *list, size_t at)
 {
     for (size_t i = 0; i < at; i++)
-        if (alert_lasts(&list->entries[i]) &&
+        if (is_of_wait(&list->entries[i]) &&
             alarms_share_wait(&list->entries[i], &list->entries[at]))
             return true;
     return false;
@@ -173,7 +179,7 @@ size_t alerts_count_lasting(const struct alert_list *list)
     size_t count = 0;
 
     for (size_t i = 0; i < list->count; i++)
-        count += alert_lasts(&list->entries[i]) && !list->entries[i].takes && !is_counted(list, i);
+        count += is_of_wait(&list->entries[i]) && !is_counted(list, i);
     return count;
 }
 
