@@ -144,7 +144,7 @@ static void print_unknown(const struct psi_waiting *waiting, char *buffer, size_
              waiting->remedy);
 }
 
-#define UNKNOWN_LEAD "; which tasks wait isn't known: "
+#define UNKNOWN_LEAD "; waiting tasks unknown: "
 
 /* As much of it as there is room for. */
 static void append_unknown(struct message *message, const struct psi_waiting *waiting)

@@ -84,7 +84,7 @@ is_to_be_mailed() {
     ! says_less || is_left_alone
 }
 
-# is_brief: whether an alarm ends with its group within a minute, as that of a job does. Its mail is enough then: nothing is
+# is_brief: whether a trigger's alarm ends with its group within a minute, as that of a job does. Its mail is enough then: nothing is
 # left that could be waited for, or looked at. The end of a list stands for others, too.
 is_brief() {
     case $severity:$known:$unwatched in
@@ -92,7 +92,7 @@ is_brief() {
         OKAY:*:"no process is left in it" | OKAY:*:"it was removed" | OKAY:*:"it has no process any more") ;;
         *) return 1 ;;
     esac
-    [ -z "$ended$burst" ] || return 1
+    [ "$kind" = trigger ] && [ -z "$ended$burst" ] || return 1
     find_beginning
     [ $((now - begun)) -lt 60 ] || return 1
     remember_alarm

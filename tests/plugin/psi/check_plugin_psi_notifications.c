@@ -127,9 +127,8 @@ END_TEST
 
 START_TEST(reports_why_no_task_can_be_named)
 {
-    static const char ending[] =
-        "; which tasks wait isn't known: delay accounting is off in the kernel; "
-        "sysctl kernel.task_delayacct=1 turns it on";
+    static const char ending[] = "; waiting tasks unknown: delay accounting is off in the kernel; "
+                                 "sysctl kernel.task_delayacct=1 turns it on";
 
     tree_write(tree, "proc/sys/kernel/task_delayacct", "0\n");
     alerts_prepare(NULL, "memory");
@@ -138,9 +137,9 @@ START_TEST(reports_why_no_task_can_be_named)
     for (size_t i = 1; i <= 2; i++) {
         alerts_stall(NULL, "memory", STALL_US);
         const notification_t *notice = alerts_await("system", NOTIF_WARNING, i);
-        alerts_assert_message(notice, "in the system; which");
+        alerts_assert_message(notice, "in the system; waiting");
         ck_assert_str_eq(alerts_meta_text(notice, "TasksUnknown"),
-                         ending + strlen("; which tasks wait isn't known: "));
+                         ending + strlen("; waiting tasks unknown: "));
         ck_assert_str_eq(notice->message + strlen(notice->message) - strlen(ending), ending);
         ck_assert_ptr_null(alerts_meta(notice, "Task1"));
         alerts_await("system", NOTIF_OKAY, i);
@@ -196,7 +195,7 @@ START_TEST(samples_values_while_tasks_are_sampled)
     tree_remove_group(tree, "a");
     alerts_await_value("psi-a/derive-trigger_m", false);
     alerts_assert_message(alerts_await("a", NOTIF_WARNING, 1),
-                          "; which tasks wait isn't known: the alarm ended meanwhile");
+                          "; waiting tasks unknown: the alarm ended meanwhile");
     alerts_await("a", NOTIF_OKAY, 1);
     int fd = open(path, O_RDWR | O_CLOEXEC);
     ck_assert_int_ge(fd, 0);

@@ -321,8 +321,8 @@ static const struct {
     size_t cause_length;
     const char *end;
 } unknown_tasks[] = {
-    {20, "x; which tasks wait isn't known: it is off; turn it on"},
-    {143, "x; which tasks wait isn't known: it is off"},
+    {20, "x; waiting tasks unknown: it is off; turn it on"},
+    {143, "x; waiting tasks unknown: it is off"},
     {173, "x; it is off"},
 };
 
@@ -359,7 +359,7 @@ START_TEST(test_takers_leave_room_for_why_no_task_is_named)
     psi_notification_stall(&notice, &subject, &event, &findings);
     ck_assert_ptr_nonnull(strstr(notice.message, "; taken in the next 0.1 s"));
     ck_assert_ptr_nonnull(
-        strstr(notice.message, "; which tasks wait isn't known: CAP_NET_ADMIN is missing"));
+        strstr(notice.message, "; waiting tasks unknown: CAP_NET_ADMIN is missing"));
     plugin_notification_meta_free(notice.meta);
 }
 END_TEST
