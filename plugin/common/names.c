@@ -121,12 +121,19 @@ static bool find_free_instance(struct names *names, const char *text, struct nam
     return true;
 }
 
-/* Whether the instance is the path, with "_" for slashes. */
+/* What of a path is "_" in an instance: slashes, and what isn't safe to show, which is no printable
+ * ASCII. */
+static bool is_replaced(char byte)
+{
+    return byte == '/' || byte < ' ' || byte > '~';
+}
+
+/* Whether the instance says as much as the path. */
 static bool is_made_of_path(const struct name *name)
 {
     const char *instance = name->instance, *path = name->path;
 
-    while (*instance != '\0' && (*instance == *path || (*instance == '_' && *path == '/'))) {
+    while (*instance != '\0' && (*instance == *path || (*instance == '_' && is_replaced(*path)))) {
         instance++;
         path++;
     }
