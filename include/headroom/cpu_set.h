@@ -50,6 +50,9 @@ bool hr_cpu_set_has(const struct hr_cpu_set *set, unsigned cpu);
 /** Adds a CPU, below HR_CPU_MAX. */
 void hr_cpu_set_add(struct hr_cpu_set *set, unsigned cpu);
 
+/** Adds the CPUs of the other set. */
+void hr_cpu_set_merge(struct hr_cpu_set *set, const struct hr_cpu_set *added);
+
 /** Removes the CPUs that aren't in the other set. */
 void hr_cpu_set_keep(struct hr_cpu_set *set, const struct hr_cpu_set *kept);
 

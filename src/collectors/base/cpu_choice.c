@@ -69,12 +69,6 @@ static int read_list(const struct hr_root *root, const char *path, struct hr_cpu
     return status == -ERANGE ? -EBADMSG : status;
 }
 
-static void add_cpus(struct hr_cpu_set *cpus, const struct hr_cpu_set *more)
-{
-    for (size_t i = 0; i < sizeof(cpus->words) / sizeof(cpus->words[0]); i++)
-        cpus->words[i] |= more->words[i];
-}
-
 static void invert_cpus(struct hr_cpu_set *cpus)
 {
     for (size_t i = 0; i < sizeof(cpus->words) / sizeof(cpus->words[0]); i++)
@@ -84,7 +78,7 @@ static void invert_cpus(struct hr_cpu_set *cpus)
 void hr_cpu_choice_add(struct hr_cpu_choice *choice, const struct hr_cpu_choice *more)
 {
     choice->words |= more->words;
-    add_cpus(&choice->list, &more->list);
+    hr_cpu_set_merge(&choice->list, &more->list);
 }
 
 bool hr_cpu_choice_is_all(const struct hr_cpu_choice *choice)
@@ -105,14 +99,14 @@ int hr_cpu_choice_find(const struct hr_cpu_choice *choice, const struct hr_root 
         status = read_list(root, "sys/devices/system/cpu/nohz_full", &without_ticks);
     if (status < 0)
         return status;
-    add_cpus(&isolated, &without_ticks);
+    hr_cpu_set_merge(&isolated, &without_ticks);
     if ((choice->words & HR_CPUS_NOHZ_FULL) != 0)
-        add_cpus(&found, &without_ticks);
+        hr_cpu_set_merge(&found, &without_ticks);
     if ((choice->words & HR_CPUS_ISOLATED) != 0)
-        add_cpus(&found, &isolated);
+        hr_cpu_set_merge(&found, &isolated);
     invert_cpus(&isolated);
     if ((choice->words & HR_CPUS_NOT_ISOLATED) != 0)
-        add_cpus(&found, &isolated);
+        hr_cpu_set_merge(&found, &isolated);
     if (hr_cpu_choice_is_all(choice))
         invert_cpus(&found);
     *cpus = found;

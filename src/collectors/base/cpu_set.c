@@ -75,6 +75,12 @@ void hr_cpu_set_add(struct hr_cpu_set *set, unsigned cpu)
     set->words[cpu / WORD_BITS] |= (uint64_t)1 << cpu % WORD_BITS;
 }
 
+void hr_cpu_set_merge(struct hr_cpu_set *set, const struct hr_cpu_set *added)
+{
+    for (size_t i = 0; i < HR_CPU_MAX / WORD_BITS; i++)
+        set->words[i] |= added->words[i];
+}
+
 void hr_cpu_set_keep(struct hr_cpu_set *set, const struct hr_cpu_set *kept)
 {
     for (size_t i = 0; i < HR_CPU_MAX / WORD_BITS; i++)

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "isolation/mask.h"
 #include "isolation/movable.h"
 
 /* "virtio0-config", or "" for an interrupt that no driver has requested; also of several: "a,b". */
@@ -119,27 +118,4 @@ int hr_isolation_check_irqs(struct hr_isolation_context *context)
         hr_movables_report(&movables, context, &texts);
     free(movables.list);
     return status;
-}
-
-int hr_isolation_check_new_irqs(struct hr_isolation_context *context)
-{
-    static const char path[] = "proc/irq/default_smp_affinity";
-    char text[4096], mask[128] = "MASK", list[HR_ISOLATION_LIST], cause[HR_ISOLATION_TEXT];
-    struct hr_cpu_set set;
-    size_t length;
-
-    int status = hr_text_read_and_close(hr_root_openat(context->root, path, O_RDONLY), text,
-                                        sizeof(text), &length);
-    if (status == 0)
-        status = hr_cpu_mask_parse(text, length, &set);
-    if (status < 0)
-        return status;
-    set = hr_isolation_common(&set, &context->cpus);
-    if (hr_cpu_set_count(&set) == 0)
-        return 0;
-    snprintf(cause, sizeof(cause), "CPU%s %s may handle the interrupts of devices that come later",
-             hr_cpu_set_count(&set) == 1 ? "" : "s", hr_isolation_list(&set, list));
-    hr_cpu_mask_format(&context->others, mask, sizeof(mask));
-    hr_isolation_add(context, HR_ISOLATION_NEW_IRQS, cause, "echo %s >/%s", mask, path);
-    return 0;
 }

@@ -98,12 +98,13 @@ int hr_isolation_check_tasks(struct hr_isolation_context *context)
     return 0;
 }
 
-/* --- Work ----------------------------------------------------------------- */
+/* --- Masks ---------------------------------------------------------------- */
 
-/* The mask of each kind of work, such as writeback/cpumask, counts as far as it is within this. */
-int hr_isolation_check_workqueues(struct hr_isolation_context *context)
+/* Of a file with a mask of CPUs that may do something. @param format  as print_cause() takes it. */
+__attribute__((format(printf, 4, 0))) static int check_mask(struct hr_isolation_context *context,
+                                                            enum hr_isolation_aspect aspect,
+                                                            const char *path, const char *format)
 {
-    static const char path[] = "sys/devices/virtual/workqueue/cpumask";
     char text[4096], cause[HR_ISOLATION_TEXT], mask[128] = "MASK";
     struct hr_cpu_set set;
     size_t length;
@@ -116,10 +117,23 @@ int hr_isolation_check_workqueues(struct hr_isolation_context *context)
     set = hr_isolation_common(&set, &context->cpus);
     if (hr_cpu_set_count(&set) == 0)
         return 0;
-    print_cause(cause, "CPU%s %s may do unbound work of the kernel, such as writeback", &set);
+    print_cause(cause, format, &set);
     hr_cpu_mask_format(&context->others, mask, sizeof(mask));
-    hr_isolation_add(context, HR_ISOLATION_WORKQUEUES, cause, "echo %s >/%s", mask, path);
+    hr_isolation_add(context, aspect, cause, "echo %s >/%s", mask, path);
     return 0;
+}
+
+int hr_isolation_check_new_irqs(struct hr_isolation_context *context)
+{
+    return check_mask(context, HR_ISOLATION_NEW_IRQS, "proc/irq/default_smp_affinity",
+                      "CPU%s %s may handle the interrupts of devices that come later");
+}
+
+/* The mask of each kind of work, such as writeback/cpumask, counts as far as it is within this. */
+int hr_isolation_check_workqueues(struct hr_isolation_context *context)
+{
+    return check_mask(context, HR_ISOLATION_WORKQUEUES, "sys/devices/virtual/workqueue/cpumask",
+                      "CPU%s %s may do unbound work of the kernel, such as writeback");
 }
 
 /* --- The watchdog --------------------------------------------------------- */

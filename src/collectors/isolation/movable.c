@@ -68,13 +68,6 @@ static void add_name(struct batch *batch, const struct hr_movable *one)
     batch->named_count++;
 }
 
-static void add_cpus(struct hr_cpu_set *cpus, const struct hr_cpu_set *added)
-{
-    for (unsigned cpu = 0; cpu < HR_CPU_MAX; cpu++)
-        if (hr_cpu_set_has(added, cpu))
-            hr_cpu_set_add(cpus, cpu);
-}
-
 static void report_batch(struct hr_isolation_context *context, const struct batch *batch,
                          const struct hr_movable_texts *texts)
 {
@@ -119,7 +112,7 @@ void hr_movables_report(struct hr_movables *movables, struct hr_isolation_contex
             if (!add_number(&batch, one))
                 break;
             add_name(&batch, one);
-            add_cpus(&batch.where, &one->where);
+            hr_cpu_set_merge(&batch.where, &one->where);
             one->is_reported = true;
         }
         if (batch.count > 0)
