@@ -19,7 +19,7 @@ struct hr_process_stat {
     bool is_exiting;                 /**< it ends, while its memory is being freed, or has */
     bool is_kernel_thread;
     uint64_t started_ticks; /**< since boot */
-    bool is_bound;          /**< the kernel has chosen its CPUs, and lets nobody change that */
+    bool is_bound;          /**< the kernel has chosen its CPUs, and they can't be changed */
 };
 
 /**

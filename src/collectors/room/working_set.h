@@ -29,8 +29,8 @@ struct hr_refault_cost {
 
 /**
  * Adds what was counted up to now. A page's cost is known where a hundred were read again within an
- * hour. With each of these the kernel may have read those around it, which nobody wanted; so where
- * fewer had to be read by the working set, though a hundred, the stalls are of those.
+ * hour. With each of these the kernel may have read those around it, which no task asked for; so
+ * where fewer had to be read by the working set, though a hundred, the stalls are of those.
  *
  * @param missed_per_s  hr_working_set_misses() of what it has.
  */

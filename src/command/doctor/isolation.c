@@ -18,7 +18,7 @@ static const char *const features[HR_ISOLATION_ASPECT_COUNT] = {
     [HR_ISOLATION_RCU] = "isolation from callbacks of RCU",
 };
 
-/* What the kernel doesn't tell. */
+/* Why an aspect can't be examined. */
 static void add_unknown(struct findings *findings, enum hr_isolation_aspect aspect, int status)
 {
     if (status == -ESRCH)

@@ -260,6 +260,25 @@ static int read_trend(const struct usage *usage, const struct hr_room_source *so
     return 0;
 }
 
+static int open_source(struct hr_room_machine *machine, const struct hr_cgroup *found,
+                       const struct group *group, struct hr_room_source **source)
+{
+    int status = hr_room_open(machine, found, HR_NS_PER_S, source);
+
+    if (status == 0)
+        hr_room_set_working_set(*source, &group->working_set);
+    return status;
+}
+
+/* What is read in brief, too. */
+static int take_memory_and_cpu(const struct hr_room_source *source,
+                               const struct hr_room_reading *reading, struct group *group)
+{
+    int status = take_memory(&reading->memory, group);
+
+    return status == 0 ? take_cpu(source, &reading->cpu, group) : status;
+}
+
 static int read_source(const struct usage *usage, struct hr_room_machine *machine,
                        const struct hr_cgroup *found, const struct hr_room_lines *lines,
                        struct group *group)
@@ -267,17 +286,14 @@ static int read_source(const struct usage *usage, struct hr_room_machine *machin
     struct hr_room_reading reading;
     struct hr_room_source *source;
 
-    int status = hr_room_open(machine, found, HR_NS_PER_S, &source);
+    int status = open_source(machine, found, group, &source);
     if (status < 0)
         return status;
-    hr_room_set_working_set(source, &group->working_set);
     read_room(machine, source, lines, &reading);
     explain_unknown_rooms(&reading, found == NULL, group);
     if (found != NULL)
         take_working_set(&reading, group);
-    status = take_memory(&reading.memory, group);
-    if (status == 0)
-        status = take_cpu(source, &reading.cpu, group);
+    status = take_memory_and_cpu(source, &reading, group);
     if (status == 0)
         status = take_io(&reading.io, group);
     if (status == 0)
@@ -383,14 +399,11 @@ static int read_bounds(struct hr_room_machine *machine, const struct usage *usag
     struct hr_room_reading reading;
     struct hr_room_source *source;
 
-    int status = hr_room_open(machine, found, HR_NS_PER_S, &source);
+    int status = open_source(machine, found, group, &source);
     if (status < 0)
         return status;
-    hr_room_set_working_set(source, &group->working_set);
     hr_room_read(source, &lines, &reading);
-    status = take_memory(&reading.memory, group);
-    if (status == 0)
-        status = take_cpu(source, &reading.cpu, group);
+    status = take_memory_and_cpu(source, &reading, group);
     hr_room_close(source);
     return status;
 }

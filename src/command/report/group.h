@@ -115,7 +115,7 @@ int group_print(FILE *out, const struct room_row *row, const struct group *group
 /** Prints the same as one object of JSON. */
 void group_print_json(FILE *out, const struct group *group);
 
-/** Prints who takes, as a member of an object. @param group  NULL: nobody is known. */
+/** Prints who takes, as a member of an object. @param group  NULL: none is known. */
 void group_print_json_takers(FILE *out, const struct group *group);
 
 #endif
