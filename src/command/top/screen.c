@@ -4,6 +4,7 @@
 #include <curses.h>
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -66,6 +67,17 @@ static bool can_move_cursor(void)
     return move != NULL && move != (char *)-1;
 }
 
+/* newterm() reads the size first and handles SIGWINCH afterwards; one in between would be lost, and
+ * with it the new size. The kernel keeps a blocked signal, also one that it would ignore. */
+static void hold_size_changes(void)
+{
+    sigset_t changes;
+
+    sigemptyset(&changes);
+    sigaddset(&changes, SIGWINCH);
+    sigprocmask(SIG_BLOCK, &changes, NULL);
+}
+
 /* Restores the terminal if it was taken over, and frees the screen. */
 static void free_screen(struct screen *screen)
 {
@@ -90,6 +102,7 @@ int screen_open(struct screen **result)
         free_screen(screen);
         return -ENOTTY;
     }
+    hold_size_changes();
     screen->curses = newterm(NULL, stdout, screen->keys);
     if (screen->curses == NULL || !can_move_cursor()) {
         free_screen(screen);

@@ -37,7 +37,8 @@ enum screen_event {
 };
 
 /**
- * Takes over the terminal that standard output is.
+ * Takes over the terminal that standard output is, and blocks SIGWINCH: the caller lets it in
+ * where it waits for screen_input().
  *
  * @param result  the caller ends it with screen_close(); untouched on failure.
  * @return 0, -ENOTTY when standard output is no terminal or there is none to read keys from, or
