@@ -24,7 +24,7 @@
 
 /* How often, 20 ms apart, a state is read that usually comes at once, but later if the machine is
  * busy. */
-#define PATIENCE 1000
+#define PATIENCE 3000
 
 struct groups {
     char path[64];

@@ -264,8 +264,9 @@ START_TEST(test_detached_it_measures_nothing)
     live_open(&live, &options, groups);
     live_add(&live, "web", web);
     live_watch(&live, "web", NULL);
-    live_measure(&live, 300);
-    ck_assert_double_gt(live_total(&live, "web"), 0);
+    do
+        live_measure(&live, 300); /* beside others one wait may take longer */
+    while (live_total(&live, "web") == 0);
     hr_blame_detach(live.blame);
     live_measure(&live, 300);
     ck_assert_double_eq(live_total(&live, "web"), 0);
@@ -284,8 +285,9 @@ START_TEST(test_a_removed_group_makes_room)
     live_watch(&live, "web", "brief", NULL);
     spin("web");
     pid_t brief = groups_start_busy(groups, "brief", cpu);
-    live_measure(&live, 500);
-    ck_assert_double_gt(live_cell(&live, "web", HR_BLAME_GROUP, "brief"), 0);
+    do
+        live_measure(&live, 300);
+    while (live_cell(&live, "web", HR_BLAME_GROUP, "brief") == 0);
     uint64_t id = live_id(&live, "brief");
     groups_end(groups, brief);
     live_watch(&live, "web", NULL);
@@ -562,7 +564,7 @@ static bool has_weights(void)
 int main(void)
 {
     TCase *tests = tcase_create("blame_live");
-    tcase_set_timeout(tests, 60); /* only there to end what hangs */
+    tcase_set_timeout(tests, 600); /* only there to end what hangs */
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!live_can_measure())
