@@ -95,7 +95,7 @@ END_TEST
 
 START_TEST(sets_and_restores)
 {
-    harness_begin("CPUs 1\nPeriod 500\nRuntime 0.02\nThreshold 0.000005");
+    harness_begin("CPUs 1\nPeriod 500\nRuntime 0.02\nThreshold 0.000005\n" WITHOUT_THREADS);
     await_run(getpid());
     ck_assert_str_eq(fake_tracefs_get("osnoise/cpus"), "1\n");
     ck_assert_str_eq(fake_tracefs_get("osnoise/period_us"), "500000000\n");

@@ -11,9 +11,12 @@
 /** The file of the tracer's settings, in the tree. */
 #define STATE "headroom-osnoise.state"
 
-/** Only the recorded samples come: that is logged after three periods, of a second at least. There
- * are no threads, which would get another priority. */
-#define PERIOD   "Period 1000\nPriority \"o:0\"\n"
+/** The tree has no threads of the kernel that could get another priority, which the first reading
+ * would log. */
+#define WITHOUT_THREADS "Priority \"o:0\"\n"
+
+/** Only the recorded samples come: that is logged after three periods, of a second at least. */
+#define PERIOD   "Period 1000\n" WITHOUT_THREADS
 #define WORKLOAD "CPUs \"1\"\nThreshold 0.00002\n" PERIOD
 
 /** Logged of the recorded page, behind its values. */
