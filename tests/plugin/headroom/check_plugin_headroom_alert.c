@@ -494,6 +494,7 @@ int main(void)
 {
     TCase *tests = tcase_create("headroom");
 
+    tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, headroom_set_up, headroom_tear_down);
     tcase_add_test(tests, notifies_of_trouble_to_come_once);
     tcase_add_test(tests, a_working_set_that_ends_is_no_growth);

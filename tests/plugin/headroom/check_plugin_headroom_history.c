@@ -281,6 +281,7 @@ int main(void)
 {
     TCase *tests = tcase_create("headroom_history");
 
+    tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, set_up, headroom_tear_down);
     tcase_add_loop_test(tests, isnt_written_again_once_the_plugin_is_purged, 0,
                         sizeof(removals) / sizeof(removals[0]));

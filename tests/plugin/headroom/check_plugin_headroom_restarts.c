@@ -16,7 +16,7 @@
 #define ALERT      "<Alert>\nRoomBelow 20\n</Alert>"
 #define OF_A       "Cgroup \"a\"\nSystem false\n" ALERT
 
-enum { LITTLE = 170, MUCH = 100, PATIENCE_MS = 20000 }; /* of 200 MiB that "a" may have */
+enum { LITTLE = 170, MUCH = 100, PATIENCE_MS = 50000 }; /* of 200 MiB that "a" may have */
 
 static void set_up(void)
 {

@@ -43,7 +43,7 @@ size_t headroom_count_notices(int severity)
 
 const notification_t *headroom_await_notice(int severity, size_t number)
 {
-    for (int i = 0; i < 400 && headroom_count_notices(severity) < number; i++) {
+    for (int i = 0; i < 1000 && headroom_count_notices(severity) < number; i++) {
         frozen_ns += (i % 20 == 19) * HR_NS_PER_S; /* its clock goes on */
         harness_sleep(50);
     }
