@@ -26,7 +26,7 @@
 #define QUIET_MS 1000
 
 /** How long to wait for what must come, also on a busy machine. */
-#define ALERTS_PATIENCE_MS 10000
+#define ALERTS_PATIENCE_MS 50000
 
 /** Calls harness_set_up(), with pressure at its start; the counterpart is harness_tear_down(). */
 void alerts_set_up(void);

@@ -151,7 +151,7 @@ START_TEST(takes_the_end_of_one_below_for_no_beginning)
     add_groups("memory");
     harness_begin(NESTED RULE("m", LASTING));
     alerts_await_count("*/derive-trigger_m", 4);
-    for (unsigned turn = 1; turn <= 5 && !proven; turn++) {
+    for (unsigned turn = 1; turn <= 20 && !proven; turn++) {
         stall_all("memory");
         alerts_await("a_b_c", NOTIF_WARNING, turn);
         await_event("psi-a/derive-trigger_m", 2 * turn - 1);

@@ -15,7 +15,7 @@
 #define ALARM       "m\tmemory\tsome\topen\ta_b.service\ta/b.service\n"
 #define SYSTEM      "c\tcpu\tfull\tbegins\tsystem\n"
 #define GOOD        HEAD BOOT ALARM SYSTEM "end\n"
-#define PATIENCE_MS 20000 /**< until what is awaited must have happened */
+#define PATIENCE_MS 50000 /**< until what is awaited must have happened */
 
 extern char folder[64], path[128], new_path[160]; /**< the state file's, and how it is written */
 extern char our_boot[64];                         /**< BOOT of this machine */

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 20000
+#define PATIENCE_MS 50000
 #define PROCESSES   32
 
 static pid_t running[PROCESSES];
