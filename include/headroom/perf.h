@@ -84,6 +84,9 @@ struct hr_perf_options {
      * and a little more; at least 256 are opened, and closed. Where both are to be done, closing
      * has a quarter of the time beside. 0: the default, 75 ms. */
     uint64_t slice_ns;
+    /** How long opening may take by the clock, if the thread doesn't have a CPU all the time: then
+     * slice_ns are CPU time. 0: no longer than slice_ns. */
+    uint64_t slice_wall_ns;
     /** Failed opens are retried after this time; 0: the default, one minute. */
     uint64_t retry_ns;
     const struct hr_perf_calls *calls; /**< NULL: the kernel's; must outlive the object */

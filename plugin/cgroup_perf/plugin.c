@@ -125,6 +125,9 @@ static int look_up_events(void)
     return unknown;
 }
 
+/* A busy machine may take longer to open counters, but no more than a part of the interval. */
+#define SLICES_PER_INTERVAL 10
+
 static struct hr_perf_options perf_options(void)
 {
     return (struct hr_perf_options){
@@ -132,6 +135,7 @@ static struct hr_perf_options perf_options(void)
         .group_count = events.group_count,
         .max_files = config.max_files,
         .max_targets = selection_max(selection),
+        .slice_wall_ns = CDTIME_T_TO_NS(plugin_get_interval()) / SLICES_PER_INTERVAL,
         .cpus = config.cpus,
     };
 }

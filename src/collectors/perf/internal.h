@@ -27,7 +27,8 @@ struct hr_perf_probe {
 /** How far counters may be opened and closed until the next hr_perf_read(), see perf/opening.h and
  * perf/closing.h. */
 struct hr_perf_slice {
-    uint64_t max_ns, spent_ns;      /**< by opening */
+    uint64_t max_ns, spent_ns;      /**< by opening, of CPU time */
+    uint64_t max_wall_ns;           /**< the same by the clock, at least max_ns */
     uint64_t closing_ns;            /**< spent by closing */
     size_t file_count;              /**< descriptors that were opened with it */
     size_t closed_count;            /**< and closed */

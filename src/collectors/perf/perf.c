@@ -56,6 +56,9 @@ int hr_perf_open(const struct hr_root *root, const struct hr_perf_options *optio
     opened->bpf_calls = options->bpf_calls != NULL ? options->bpf_calls : &hr_perf_kernel_bpf_calls;
     opened->max_targets = options->max_targets;
     opened->slice.max_ns = options->slice_ns != 0 ? options->slice_ns : DEFAULT_SLICE_NS;
+    opened->slice.max_wall_ns = options->slice_wall_ns > opened->slice.max_ns
+                                    ? options->slice_wall_ns
+                                    : opened->slice.max_ns;
     opened->needs_clocks = !hr_perf_is_running_time_right(root);
     hr_perf_cpus_init(&opened->cpus, &options->cpus);
     hr_perf_budget_init(&opened->budget, options->max_files, opened->retry_ns);

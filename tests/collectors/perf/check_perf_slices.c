@@ -315,6 +315,48 @@ START_TEST(counts_on_while_cpus_are_added)
 }
 END_TEST
 
+/* --- A busy machine ------------------------------------------------------- */
+
+static const struct {
+    uint64_t wall_ms, others_us; /* for how long others run meanwhile, at each call */
+    size_t opened;               /* in the first slice, of two targets */
+} busy[] = {
+    {1000, 400, 2 * CPUS}, /* within 1 s: 800 calls of 35 us of CPU time */
+    {1000, 4000, AT_LEAST},
+    {300, 400, 2 * CPUS - 110}, /* 300 ms are 690 calls of 435 us; the last one begins before */
+    {0, 400, AT_LEAST},
+};
+static uint64_t others_ns;
+
+static int open_beside_others(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                              unsigned long flags)
+{
+    advance_clock(35 * HR_NS_PER_US);
+    let_others_run(others_ns);
+    return fake_perf_calls.open(attr, pid, cpu, group_fd, flags);
+}
+
+/* What opening costs is CPU time: that others have the CPU doesn't make more slices of it, as long
+ * as it takes no longer than it may by the clock. */
+START_TEST(a_slice_is_of_cpu_time)
+{
+    slow_calls = fake_perf_calls;
+    slow_calls.open = open_beside_others;
+    others_ns = busy[_i].others_us * HR_NS_PER_US;
+    add_cpus(CPUS);
+    stop_clock();
+    set_groups("1");
+    perf_options.calls = &slow_calls;
+    perf_options.slice_wall_ns = busy[_i].wall_ms * HR_NS_PER_MS;
+    ck_assert_int_eq(hr_perf_open(root, &perf_options, &perf), 0);
+    struct hr_perf_target *a = open_cgroup("a"), *b = open_cgroup("b");
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    hr_perf_target_read(a);
+    hr_perf_target_read(b);
+    ck_assert_uint_eq(open_of("a") + open_of("b"), busy[_i].opened);
+}
+END_TEST
+
 /* --- A thousand cgroups on 256 CPUs --------------------------------------- */
 
 #define CGROUPS  1000
@@ -585,6 +627,7 @@ int main(void)
     tcase_add_test(tests, an_interval_is_whole_in_which_counters_are_opened_again);
     tcase_add_test(tests, what_failed_before_a_pause_is_tried_after_it);
     tcase_add_test(tests, counts_on_while_cpus_are_added);
+    tcase_add_loop_test(tests, a_slice_is_of_cpu_time, 0, sizeof(busy) / sizeof(busy[0]));
     tcase_add_test(tests, opens_for_no_more_than_a_tenth_of_a_second);
     tcase_add_test(tests, closes_for_no_more_than_a_tenth_of_a_second);
     tcase_add_test(tests, closes_for_all_of_a_slice_where_nothing_is_opened);

@@ -30,6 +30,7 @@ static size_t target_count;
 
 static time_t skipped_s;    /* of the clock */
 static uint64_t stopped_ns; /* the clock's; 0: it goes on */
+static uint64_t idle_ns;    /* for which no CPU time was used while it was stopped */
 
 /* --- Events --------------------------------------------------------------- */
 
@@ -251,9 +252,11 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
     int status = __real_clock_gettime(clock, now);
 
+    const uint64_t ns = clock == CLOCK_THREAD_CPUTIME_ID ? stopped_ns - idle_ns : stopped_ns;
+
     if (stopped_ns != 0)
-        *now = (struct timespec){.tv_sec = (time_t)(stopped_ns / HR_NS_PER_S),
-                                 .tv_nsec = (long)(stopped_ns % HR_NS_PER_S)};
+        *now = (struct timespec){.tv_sec = (time_t)(ns / HR_NS_PER_S),
+                                 .tv_nsec = (long)(ns % HR_NS_PER_S)};
     now->tv_sec += skipped_s;
     return status;
 }
@@ -266,6 +269,12 @@ void stop_clock(void)
 void advance_clock(uint64_t ns)
 {
     stopped_ns += ns;
+}
+
+void let_others_run(uint64_t ns)
+{
+    stopped_ns += ns;
+    idle_ns += ns;
 }
 
 void wait_for_retry(void)
@@ -289,7 +298,7 @@ void set_up(void)
 {
     target_count = 0;
     skipped_s = 0;
-    stopped_ns = 0;
+    stopped_ns = idle_ns = 0;
     perf = NULL;
     perf_options = (struct hr_perf_options){0};
     for (uint64_t config = 1; config <= MAX_CONFIG; config++)

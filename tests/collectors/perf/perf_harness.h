@@ -94,6 +94,9 @@ void add_counted(uint64_t target, unsigned cpu, uint64_t leader, uint64_t count,
 void stop_clock(void);
 void advance_clock(uint64_t ns);
 
+/* Advances it without CPU time of ours. */
+void let_others_run(uint64_t ns);
+
 /* Advances the clock so that failed opens are retried. */
 void wait_for_retry(void);
 
