@@ -46,12 +46,13 @@ start_load() {
     local group
     for group in "$dotted" "$instantiated" "$escaped" "$long" "$twin"; do
         make_group "$group" || return
-        # on one CPU, so that they wait for each other; they rest most of the time, as other tests run here, too
+        # on one CPU, so that they wait for each other; they rest most of the time, as other tests run here, too, which
+        # takes no program, as that would cost as much as the rest
         run_in "$group" taskset -c 0 "$BASH" -c 'while :; do
-            for ((i = 0; i < 6000; i++)); do :; done
+            for ((i = 0; i < 4000; i++)); do :; done
             /bin/true
-            sleep 0.2
-        done'
+            read -rt 0.3 <>"$0"
+        done' "$never"
     done
 }
 
