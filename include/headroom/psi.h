@@ -127,6 +127,15 @@ void hr_psi_close(struct hr_psi *psi);
 int hr_psi_read(struct hr_psi *psi, struct hr_psi_snapshot *snapshot);
 
 /**
+ * Reads one requested file.
+ *
+ * @param sample  is filled in on success.
+ * @return 0, or a negative errno of struct hr_psi_snapshot.
+ */
+int hr_psi_read_resource(struct hr_psi *psi, enum hr_psi_resource resource,
+                         struct hr_psi_sample *sample);
+
+/**
  * Explains to a user why a pressure file can't be read: "cause: remedy", or the cause alone where
  * no remedy is known.
  *

@@ -26,7 +26,9 @@ struct hr_waiter {
     /** Of its first thread (comm), made safe by hr_utf8_make_safe(); "?" if the process has ended
      * since, or has no name. */
     char name[HR_PROCESS_NAME_SIZE];
-    uint64_t waited_ns; /**< between the two samples, by all its threads that were sampled */
+    /** By all its threads that were sampled. The kernel accounts a wait when it ends: what ended
+     * between the two samples counts as a whole. */
+    uint64_t waited_ns;
 };
 
 /** The outcome of the second sample. */
@@ -34,6 +36,7 @@ struct hr_waiters_report {
     size_t count;         /**< waiters filled in */
     size_t sampled_count; /**< threads in the first sample */
     size_t skipped_count; /**< threads left out; a process that wasn't examined counts as one */
+    uint64_t elapsed_ns;  /**< from the start of the first sample to the end of the second */
 };
 
 /** The first sample. */

@@ -45,6 +45,7 @@ struct psi_alert_context {
     struct psi_alert_list scans; /**< whose waiting tasks, or takers, are to be sampled */
     struct psi_task_source task_source;
     struct psi_blame *blame;         /**< NULL: takers aren't named */
+    bool has_groups;                 /**< of which that can be named that waits longest */
     struct psi_trigger_list closing; /**< detached, and to be closed */
     struct complaint refusal;        /**< of the kernel, to watch for triggers of the system */
 };
@@ -92,8 +93,9 @@ struct psi_alert {
     struct hr_waiters *waiters;          /**< not NULL: the first sample of the waiting tasks */
     int waiting_status;                  /**< why there is none; 0 */
     struct psi_measurement *measurement; /**< not NULL: who takes the CPU is being measured */
-    bool is_in_scans;                    /**< it is in context->scans */
-    struct psi_scan *scan;               /**< not NULL: a sample is being taken */
+    struct psi_longest *longest; /**< of the system: not NULL: the group that waits longest */
+    bool is_in_scans;            /**< it is in context->scans */
+    struct psi_scan *scan;       /**< not NULL: a sample is being taken */
     struct psi_cause_history causes;
     uint64_t causes_due_ns; /**< when they are taken next */
 

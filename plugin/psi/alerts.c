@@ -14,6 +14,7 @@
 #include "headroom/root.h"
 #include "psi/alert.h"
 #include "psi/groups.h"
+#include "psi/longest.h"
 #include "psi/report.h"
 #include "psi/rescan.h"
 #include "psi/unclaimed.h"
@@ -260,6 +261,8 @@ static void scan_waiting_tasks(struct psi_alerts *alerts)
     update_blame(alerts);
     while ((alert = psi_report_begin_scan(&alerts->context, &scan)) != NULL) {
         pthread_mutex_unlock(&alerts->groups.alerts_lock);
+        if (scan.names_longest)
+            scan.longest = psi_longest_find(&alerts->groups, &scan.rule->trigger);
         psi_scan_run(&scan);
         pthread_mutex_lock(&alerts->groups.alerts_lock);
         psi_alert_end_scan(alert, &scan);
@@ -442,6 +445,7 @@ int psi_alerts_start(struct psi_alerts *alerts, const struct hr_root *root,
     if (status < 0)
         return status;
     alerts->is_open = true;
+    alerts->context.has_groups = alerts->groups.set != NULL;
     if (alerts->groups.set != NULL)
         alerts->context.blame = psi_blame_start(root, &alerts->blame, alerts->rules,
                                                 alerts->rule_count, selection_max(selection));

@@ -69,8 +69,9 @@ static void print_taker(const char *name, const struct psi_taker *taker, char *b
     snprintf(buffer, size, "%s %s", name, wait);
 }
 
-/* "taken in the next 0.1 s, of 112 ms that its tasks waited, by: backup.service 82 ms": from the
- * event on, so it isn't of the stall; and of several tasks together it may be longer than that. */
+/* "taken in the next 0.1 s, of 91 ms that its tasks waited, by: backup.service 82 ms": from the
+ * event on, so it isn't of the stall; and of several tasks together it may be longer than that:
+ * then "waited together". */
 static void append_takers(struct message *message, const struct psi_takers *takers,
                           const char *before)
 {
@@ -81,7 +82,8 @@ static void append_takers(struct message *message, const struct psi_takers *take
     snprintf(interval, sizeof(interval), interval_s < 10 ? "%.2g s" : "%.0f s", interval_s);
     print_ms((double)takers->wait_ns / 1000, wait, sizeof(wait));
     snprintf(lead, sizeof(lead),
-             "%staken in the next %s, of %s that its tasks waited, by: ", before, interval, wait);
+             "%staken in the next %s, of %s that its tasks waited%s, by: ", before, interval, wait,
+             takers->wait_ns > takers->interval_ns ? " together" : "");
     for (size_t i = 0; i < count; i++) {
         print_taker(psi_takers_short_name(takers, i), &takers->list[i], text, sizeof(text));
         if (!message_append(message, "%s%s", i == 0 ? lead : ", ", text))
@@ -105,6 +107,51 @@ static void add_taker_metadata(notification_t *notice, const struct psi_takers *
     }
 }
 
+/* --- The group that waits longest ----------------------------------------- */
+
+/* A group that waited for less of the stall isn't named. */
+#define LONGEST_PART 10
+
+static bool is_named(const struct psi_longest *longest, const struct hr_psi_event *event)
+{
+    return longest != NULL && longest->stalled_us * LONGEST_PART >= event->stalled_us;
+}
+
+static const char *last_component(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* "longest in system.slice/db.service, 820 ms of the last 9.8 s"; in db.service, where there isn't
+ * room for more. */
+static void append_longest(struct message *message, const struct psi_longest *longest,
+                           const char *before)
+{
+    const char *name = message_name_group(longest->instance, longest->path);
+    const double elapsed_s = (double)longest->elapsed_us / 1e6;
+    char waited[32], elapsed[32];
+
+    print_ms((double)longest->stalled_us, waited, sizeof(waited));
+    snprintf(elapsed, sizeof(elapsed), elapsed_s < 10 ? "%.2g s" : "%.0f s", elapsed_s);
+    for (int i = 0; i < 2; i++) {
+        if (message_append(message, "%slongest in %s, %s of the last %s", before, name, waited,
+                           elapsed))
+            return;
+        name = last_component(name);
+    }
+}
+
+static void add_longest_metadata(notification_t *notice, const struct psi_longest *longest)
+{
+    message_add_text(notice, "LongestCgroup", longest->path);
+    plugin_notification_meta_add_double(notice, "LongestWait", (double)longest->stalled_us / 1e6);
+    plugin_notification_meta_add_double(notice, "LongestWindow", (double)longest->elapsed_us / 1e6);
+}
+
+/* --- Waiting tasks -------------------------------------------------------- */
+
 /* "mysqld[423] 180 ms" */
 static void print_waiter(const struct hr_waiter *waiter, char *buffer, size_t size)
 {
@@ -114,17 +161,28 @@ static void print_waiter(const struct hr_waiter *waiter, char *buffer, size_t si
     snprintf(buffer, size, "%s[%d] %s", waiter->name, (int)waiter->pid, waited);
 }
 
+/* Whether a wait is longer than the time between the samples, which needs to be explained. */
+static bool exceeds_window(const struct psi_waiting *waiting)
+{
+    for (size_t i = 0; i < waiting->report.count; i++)
+        if (waiting->top[i].waited_ns > waiting->report.elapsed_ns)
+            return true;
+    return false;
+}
+
 static void append_waiters(struct message *message, const struct psi_rule *rule,
                            const struct psi_waiting *waiting)
 {
     const struct hr_waiters_report *report = &waiting->report;
-    const char *before = "; waiting: ";
-    char text[96], lead[64];
+    const char *const whole = exceeds_window(waiting) ? ", whole waits of all threads" : "";
+    char text[96], lead[96];
+    const char *before = lead;
 
-    if (report->skipped_count > 0) {
-        snprintf(lead, sizeof(lead), "; waiting, of %zu tasks sampled: ", report->sampled_count);
-        before = lead;
-    }
+    if (report->skipped_count > 0)
+        snprintf(lead, sizeof(lead), "; waiting, of %zu tasks sampled%s: ", report->sampled_count,
+                 whole);
+    else
+        snprintf(lead, sizeof(lead), "; waiting%s: ", whole);
     for (size_t i = 0; i < report->count; i++) {
         print_waiter(&waiting->top[i], text, sizeof(text));
         if (!message_append(message, "%s%s", before, text))
@@ -157,17 +215,23 @@ static void append_unknown(struct message *message, const struct psi_waiting *wa
         message_append(message, "; %s", waiting->unknown);
 }
 
-/* Takers leave room for why no waiting task is named. */
-static void append_takers_before(struct message *message, const struct psi_takers *takers,
-                                 const char *before, const struct psi_waiting *waiting)
+/* Who took the CPU, or where the stall was longest: with room left for why no waiting task is
+ * named. */
+static void append_where(struct message *message, const struct psi_findings *findings,
+                         const struct hr_psi_event *event)
 {
+    const struct psi_waiting *waiting = findings->waiting;
+    const char *const before = findings->cause[0] != '\0' ? "; " : ": ";
     const bool is_unknown = waiting != NULL && waiting->unknown[0] != '\0';
     const size_t kept = is_unknown ? strlen(UNKNOWN_LEAD) + strlen(waiting->unknown) : 0;
 
     if (message->room < message->used + kept)
         return;
     message->room -= kept;
-    append_takers(message, takers, before);
+    if (findings->takers != NULL)
+        append_takers(message, findings->takers, before);
+    if (is_named(findings->longest, event))
+        append_longest(message, findings->longest, before);
     message->room += kept;
 }
 
@@ -192,6 +256,9 @@ static void add_waiter_metadata(notification_t *notice, const struct psi_waiting
     if (waiting->report.skipped_count > 0)
         plugin_notification_meta_add_unsigned_int(notice, "TasksSampled",
                                                   waiting->report.sampled_count);
+    if (waiting->report.count > 0)
+        plugin_notification_meta_add_double(notice, "TasksWindow",
+                                            (double)waiting->report.elapsed_ns / 1e9);
     for (size_t i = 0; i < waiting->report.count; i++) {
         snprintf(name, sizeof(name), "Task%zu", i + 1);
         print_waiter(&waiting->top[i], text, sizeof(text));
@@ -229,11 +296,11 @@ void psi_notification_stall(notification_t *notice, const struct psi_subject *su
         message_append(&message, ": %s", findings->cause);
         message_add_text(notice, "Cause", findings->cause);
     }
-    if (findings->takers != NULL) {
-        append_takers_before(&message, findings->takers, findings->cause[0] != '\0' ? "; " : ": ",
-                             waiting);
+    append_where(&message, findings, event);
+    if (findings->takers != NULL)
         add_taker_metadata(notice, findings->takers);
-    }
+    if (is_named(findings->longest, event))
+        add_longest_metadata(notice, findings->longest);
     if (waiting == NULL)
         return;
     append_waiting(&message, rule, waiting);

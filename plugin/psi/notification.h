@@ -8,6 +8,7 @@
 #include "psi/rule.h"
 
 #include "headroom/waiters.h"
+#include "psi/longest.h"
 #include "psi/takers.h"
 
 /** What an alert is about: a rule, and the group or the system that it applies to. */
@@ -34,6 +35,7 @@ struct psi_waiting {
 struct psi_findings {
     char cause[200];                   /**< in words; empty: not known */
     const struct psi_takers *takers;   /**< who took the CPU; NULL: not measured */
+    const struct psi_longest *longest; /**< the group that waited longest; NULL: not known */
     const struct psi_waiting *waiting; /**< NULL: the rule names no tasks */
     uint64_t lasting_s;                /**< 0: the alarm begins; else for how long it has lasted */
 };

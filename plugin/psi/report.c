@@ -2,11 +2,13 @@
 #include "psi/report.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
 #include "headroom/waiters.h"
 #include "psi/cause.h"
+#include "psi/longest.h"
 
 /* How long to look for the causes of a stall that began suddenly: one or two periods of cpu.max. */
 #define CAUSE_NS (250 * HR_NS_PER_MS)
@@ -218,6 +220,7 @@ static void queue_report(struct psi_alert *alert, const struct psi_waiting *wait
     print_causes(alert, findings.cause, sizeof(findings.cause));
     findings.waiting = rule->top_tasks > 0 ? waiting : NULL;
     findings.takers = takers;
+    findings.longest = alert->longest;
     psi_notification_stall(&notice, &alert->subject, &alert->event, &findings);
     if (dispatcher_queue_beginning(alert->rule_state->context->dispatcher, alert->id, alert->record,
                                    &notice))
@@ -225,6 +228,15 @@ static void queue_report(struct psi_alert *alert, const struct psi_waiting *wait
     else
         set_unreported(alert);
     alert->repeat_ns = hr_clock_ns() + rule->repeat_us * HR_NS_PER_US;
+}
+
+static void report_without_second(struct psi_alert *alert)
+{
+    struct psi_waiting waiting = {.unknown = ""};
+
+    if (alert->waiting_status < 0)
+        psi_waiting_explain(alert->waiting_status, &waiting);
+    queue_report(alert, &waiting, NULL);
 }
 
 /* --- Waiting tasks -------------------------------------------------------- */
@@ -259,6 +271,18 @@ static bool names_takers(const struct psi_alert *alert)
            psi_blame_is_ready(alert->rule_state->context->blame);
 }
 
+/* Of the system, where takers of a CPU don't say more. */
+static bool names_longest(const struct psi_alert *alert)
+{
+    return alert->group == NULL && alert->rule_state->context->has_groups && !names_takers(alert);
+}
+
+static void set_longest(struct psi_alert *alert, struct psi_longest *longest)
+{
+    free(alert->longest);
+    alert->longest = longest;
+}
+
 /* Whether the first sample was taken, so the second is to be. */
 static bool has_first_sample(const struct psi_alert *alert)
 {
@@ -284,6 +308,7 @@ struct psi_alert *psi_report_begin_scan(struct psi_alert_context *context, struc
         .blame = names_takers(alert) ? context->blame : NULL,
         .group_id = alert->group != NULL ? alert->group->id : 0,
         .measurement = alert->measurement,
+        .names_longest = !has_first_sample(alert) && names_longest(alert),
     };
     if (!scan->is_second && alert->group != NULL && scan->rule->top_tasks > 0)
         scan->dirfd = hr_cgroup_openat(alert->group, ".", O_RDONLY | O_DIRECTORY);
@@ -293,24 +318,37 @@ struct psi_alert *psi_report_begin_scan(struct psi_alert_context *context, struc
     return alert;
 }
 
+/* What is known now that waits for nothing is reported at once. */
+static void take_first_sample(struct psi_alert *alert, const struct psi_scan *scan)
+{
+    const uint64_t now_ns = hr_clock_ns();
+    const uint64_t read_ns = now_ns + scan->rule->top_tasks_window_us * HR_NS_PER_US;
+
+    alert->waiters = scan->waiters;
+    alert->measurement = scan->measurement;
+    alert->waiting_status = scan->status;
+    set_longest(alert, scan->longest);
+    if (has_first_sample(alert)) {
+        if (alert->report_ns < read_ns)
+            alert->report_ns = read_ns;
+    } else if (scan->names_longest && now_ns >= alert->report_ns) {
+        report_without_second(alert);
+    }
+}
+
 void psi_report_end_scan(struct psi_alert *alert, struct psi_scan *scan)
 {
     if (alert->scan != scan) {
         hr_waiters_close(scan->waiters);
         psi_blame_end(scan->blame, scan->measurement, NULL);
+        free(scan->longest);
         return;
     }
     alert->scan = NULL;
-    if (scan->is_second) {
+    if (scan->is_second)
         queue_report(alert, &scan->waiting, &scan->takers);
-    } else {
-        uint64_t read_ns = hr_clock_ns() + scan->rule->top_tasks_window_us * HR_NS_PER_US;
-        alert->waiters = scan->waiters;
-        alert->measurement = scan->measurement;
-        alert->waiting_status = scan->status;
-        if (has_first_sample(alert) && alert->report_ns < read_ns)
-            alert->report_ns = read_ns;
-    }
+    else
+        take_first_sample(alert, scan);
 }
 
 /* --- Preparing a report --------------------------------------------------- */
@@ -324,7 +362,7 @@ static void start_report(struct psi_alert *alert)
     psi_report_set_recorded(alert, true);
     alert->is_preparing = true;
     alert->report_ns = hr_clock_ns() + wait_ns;
-    if (rule->top_tasks > 0 || names_takers(alert))
+    if (rule->top_tasks > 0 || names_takers(alert) || names_longest(alert))
         request_scan(alert);
     else if (wait_ns == 0)
         queue_report(alert, NULL, NULL);
@@ -333,15 +371,10 @@ static void start_report(struct psi_alert *alert)
 /* The time of preparing it is over, but maybe for the second sample of the waiting tasks. */
 static void finish_report(struct psi_alert *alert)
 {
-    struct psi_waiting waiting = {.unknown = ""};
-
-    if (has_first_sample(alert)) {
+    if (has_first_sample(alert))
         request_scan(alert);
-        return;
-    }
-    if (alert->waiting_status < 0)
-        psi_waiting_explain(alert->waiting_status, &waiting);
-    queue_report(alert, &waiting, NULL);
+    else
+        report_without_second(alert);
 }
 
 static bool is_report_due(const struct psi_alert *alert)
@@ -404,6 +437,7 @@ void psi_report_end(struct psi_alert *alert, const char *reason)
     cancel_scan(alert);
     if (alert->is_preparing)
         queue_report(alert, &too_late, NULL);
+    set_longest(alert, NULL);
     if (alert->is_recorded) {
         queue_end(alert, reason);
         psi_report_set_recorded(alert, false);

@@ -41,6 +41,8 @@ struct psi_scan {
     uint64_t group_id;                   /**< 0: the system */
     struct psi_measurement *measurement; /**< as waiters */
     struct psi_takers takers;
+    bool names_longest; /**< the group that waits longest is to be found, with the first sample */
+    struct psi_longest *longest;
 };
 
 /** Takes the first sample, or, if there is one, the second. */

@@ -114,6 +114,8 @@ make_annotations() {
     add cause "$value"
     details Taker
     add takers "$values"
+    detail LongestCgroup
+    add longest "$value"
     details Task
     add tasks "$values"
     annotations=$members

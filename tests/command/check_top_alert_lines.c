@@ -272,6 +272,15 @@ static const struct {
      "off",
      "c_h waits for a CPU, taken by other tasks 9 ms; 15 % of the time, for 12 s; which tasks wait "
      "isn't known: it is off"},
+    {"c_h",
+     "cpu some: stalled 150 ms in 1 s (limit 150 ms in 1 s) in c/h: neighbours (9 ms); taken in the "
+     "next 0.1 s, of 210 ms that its tasks waited together, by: b 182 ms",
+     "c_h waits for a CPU, taken by b 182 ms; 15 % of the time: neighbours (9 ms)"},
+    {"system",
+     "memory some: stalled 212 ms in 1 s (limit 150 ms in 1 s) in the system: reclaim; longest in "
+     "c/h, 820 ms of the last 9.8 s; waiting: nginx[4] 66 ms",
+     "something in the machine waits for memory 21 % of the time: reclaim; longest in c/h, 820 ms "
+     "of the last 9.8 s; waiting: nginx[4] 66 ms"},
     {"system", "memory some: stalled 212 ms in 1 s (limit 150 ms in 1 s) in the system: reclaim",
      "something in the machine waits for memory 21 % of the time: reclaim"},
     {"a", "io full: stalled at least 300 ms in 1 s (limit 300 ms in 1 s) in a",

@@ -147,24 +147,40 @@ static int read_resource(struct hr_psi *psi, enum hr_psi_resource resource, int 
     return status;
 }
 
-/* Whether the next read opens any file. */
+/* Whether the next read opens the file. */
+static bool needs_to_open(const struct hr_psi *psi, enum hr_psi_resource resource)
+{
+    return psi->options.resources[resource] && psi->fd[resource] < 0 &&
+           !is_absence_cached(psi, resource);
+}
+
 static bool needs_to_open_files(const struct hr_psi *psi)
 {
     for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
-        if (psi->options.resources[i] && psi->fd[i] < 0 && !is_absence_cached(psi, i))
+        if (needs_to_open(psi, i))
             return true;
     return false;
 }
 
-int hr_psi_read(struct hr_psi *psi, struct hr_psi_snapshot *snapshot)
+/* @param by_path  receives the group's directory if it had to be opened, for the caller to close;
+ * else -1. @return the directory in which files are opened. */
+static int find_directory(const struct hr_psi *psi, bool is_needed, int *by_path)
 {
     const struct hr_cgroup *group = psi->target.group;
-    int dirfd = group != NULL ? group->dirfd : -1;
-    int by_path = -1, result = 0;
+    const int kept = group != NULL ? group->dirfd : -1;
+
+    *by_path = -1;
+    if (group != NULL && kept < 0 && is_needed)
+        *by_path = hr_cgroup_openat(group, ".", O_RDONLY | O_DIRECTORY);
+    return *by_path != -1 ? *by_path : kept;
+}
+
+int hr_psi_read(struct hr_psi *psi, struct hr_psi_snapshot *snapshot)
+{
+    int by_path, result = 0;
+    const int dirfd = find_directory(psi, needs_to_open_files(psi), &by_path);
 
     snapshot->reopened_count = 0;
-    if (group != NULL && dirfd < 0 && needs_to_open_files(psi))
-        dirfd = by_path = hr_cgroup_openat(group, ".", O_RDONLY | O_DIRECTORY);
     for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++) {
         snapshot->status[i] = read_resource(psi, i, dirfd, &snapshot->sample[i]);
         snapshot->reopened_count += snapshot->status[i] == 0 && psi->fd[i] < 0;
@@ -173,4 +189,15 @@ int hr_psi_read(struct hr_psi *psi, struct hr_psi_snapshot *snapshot)
     }
     hr_descriptor_close(&by_path);
     return result;
+}
+
+int hr_psi_read_resource(struct hr_psi *psi, enum hr_psi_resource resource,
+                         struct hr_psi_sample *sample)
+{
+    int by_path;
+    const int dirfd = find_directory(psi, needs_to_open(psi, resource), &by_path);
+    const int status = read_resource(psi, resource, dirfd, sample);
+
+    hr_descriptor_close(&by_path);
+    return status;
 }

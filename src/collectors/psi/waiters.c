@@ -486,6 +486,7 @@ int hr_waiters_read(struct hr_waiters *waiters, struct hr_waiter *top, size_t ma
             .count = rank_waiters(waiters, &waits, top, max),
             .sampled_count = waiters->sampled_count,
             .skipped_count = waiters->sample.skipped_count,
+            .elapsed_ns = hr_clock_ns() - waiters->begun_ns,
         };
     free(waits.entries);
     hr_task_list_free(&list);

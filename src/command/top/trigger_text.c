@@ -6,8 +6,10 @@
  *     taken in the next 0.1 s, of 91 ms that its tasks waited, by: b 82 ms, itself 9 ms;
  *     waiting: nginx[423] 66 ms
  *
- * where "at least" may stand before the stall, ", for 12 s now" behind the group, and all behind
- * that may be missing. It is cut at 255 bytes, between these. And of its end:
+ * where "at least" may stand before the stall, ", for 12 s now" behind the group, " together"
+ * behind "waited", and all behind the group may be missing; of the system, "longest in c/h, 820 ms
+ * of the last 9.8 s" stands in place of what is taken. It is cut at 255 bytes, between these. And
+ * of its end:
  *
  *     cpu full: below 150 ms in 1 s for 30 s in c/h
  *     cpu full: no longer watched in c/h: no process is left in it
@@ -127,11 +129,12 @@ static const char *find_takers(const char *taken)
     double interval_s, waited_ms;
     int used = 0;
 
-    if (sscanf(taken, "taken in the next %lf s, of %lf ms that its tasks waited, by: %n",
-               &interval_s, &waited_ms, &used) != 2 ||
+    if (sscanf(taken, "taken in the next %lf s, of %lf ms that its tasks waited%n", &interval_s,
+               &waited_ms, &used) != 2 ||
         used == 0)
         return NULL;
-    return taken + used;
+    const char *together = skip(taken + used, " together");
+    return skip(together != NULL ? together : taken + used, ", by: ");
 }
 
 /* ": CAUSE; taken in the next ..., by: TAKERS", up to `end`; either may be missing. */

@@ -7,6 +7,7 @@
 # of Taker1 and so on, of which it has the first only.
 find_named_takers() {
     named=${message##*" that its tasks waited, by: "}
+    [ "$named" != "$message" ] || named=${message##*" that its tasks waited together, by: "}
     [ "$named" != "$message" ] || named=""
 }
 
@@ -73,20 +74,68 @@ add_finding() {
     esac
 }
 
+# find_longest: sets longest to where the machine's tasks waited longest, as a mail names that, and its path; "" if psi names
+# none. The message has the name of a container.
+find_longest() {
+    detail LongestCgroup
+    longest=$value longest_path=$value
+    [ -n "$value" ] || return 0
+    its_name=${message##*"longest in "}
+    its_name=${its_name%%", "*" of the last "*}
+    case $its_name:/$longest in
+        "$message":* | *:*/"$its_name")
+            shorten "$longest"
+            longest=$short
+            ;;
+        *) longest=$its_name ;;
+    esac
+}
+
+# describe_longest: appends to more how long that was.
+describe_longest() {
+    find_longest
+    [ -n "$longest" ] || return 0
+    detail LongestWait
+    print_seconds "$value"
+    waited=$quantity
+    detail LongestWindow
+    print_seconds "$value"
+    more="$more${newline}longest in $longest: $waited of the last $quantity"
+    [ "$longest" = "$longest_path" ] || more="$more${newline}its cgroup: $longest_path"
+}
+
+# exceeds SECONDS: whether one of the tasks in values waited longer than that.
+exceeds() {
+    [ -n "$1" ] && printf '%s\n' "$values" | awk -v most="$1" '
+        {
+            count = split($0, task, /, /)
+            for (i = 1; i <= count; i++) {
+                words = split(task[i], word, / /)
+                if (word[words] == "ms" && word[words - 1] > 1000 * most)
+                    found = 1
+            }
+        }
+        END { exit !found }'
+}
+
 # describe_findings: appends to more what a message, of at most 255 bytes, may have a part of only: why, by whom, and who
 # waits.
 describe_findings() {
     detail Cause
     add_finding cause "$value"
+    describe_longest
     details Part
     add_finding "interrupted by" "$values"
     title="taken by"
     detail TakersWindow
+    window=$value
     [ -z "$value" ] || print_seconds "$value"
     [ -z "$value" ] || title="taken in the next $quantity by"
     detail TakersWait
+    added=""
+    [ -z "$value" ] || is_number_at_most "$value" "${window:-0}" || added=" together"       # by several tasks at once
     [ -z "$value" ] || print_seconds "$value"
-    [ -z "$value" ] || title="${title% by}, of $quantity that its tasks waited, by"
+    [ -z "$value" ] || title="${title% by}, of $quantity that its tasks waited$added, by"
     shorten_takers
     add_finding "$title" "$values"
     details Task
@@ -95,8 +144,11 @@ describe_findings() {
     esac
     detail TasksUnknown
     add_finding "which tasks wait isn't known" "$value"
+    detail TasksWindow
+    whole=""
+    ! exceeds "${value:-}" || whole=", whole waits of all threads"
     detail TasksSampled
-    add_finding "waiting${value:+, of $value tasks sampled}" "$values"
+    add_finding "waiting${value:+, of $value tasks sampled}$whole" "$values"
 }
 
 # describe_user: appends to more who uses the most CPU time, where tasks wait for that and the notification doesn't have

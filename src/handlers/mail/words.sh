@@ -160,6 +160,8 @@ describe_trigger() {
         return 0
     fi
     find_main_taker
+    find_longest
+    [ -z "$longest" ] || own=", longest in $longest"
     summary="$who waits for $what$own"
     describe_trigger_limit
     detail MeasuredStall

@@ -249,7 +249,7 @@ START_TEST(test_a_notification_has_the_takers)
     ck_assert_str_eq(
         notice.message,
         "cpu some: stalled 1240 ms in 2 s (limit 1000 ms in 2 s) in s/web: taken in the "
-        "next 0.1 s, of 1132 ms that its tasks waited, by: backup.service 820 ms, itself "
+        "next 0.1 s, of 1132 ms that its tasks waited together, by: backup.service 820 ms, itself "
         "210 ms, kworkers 90 ms");
     ck_assert_double_eq_tol(find_number("TakersWindow"), 0.1, 1e-9);
     ck_assert_double_eq_tol(find_number("TakersWait"), 1.132, 1e-9);
@@ -370,7 +370,7 @@ START_TEST(test_names_are_made_safe)
     add(WEB, HR_BLAME_GROUP, BACKUP, 820);
     sum(&of_web);
     notify("");
-    ck_assert_ptr_nonnull(strstr(notice.message, "waited, by: bad?[31m?.service 820 ms"));
+    ck_assert_ptr_nonnull(strstr(notice.message, "waited together, by: bad?[31m?.service 820 ms"));
     ck_assert_str_eq(find_meta("Taker1"), "s/bad?[31m?.service 820 ms");
     plugin_notification_meta_free(notice.meta);
     groups[3].path = "s/backup.service";

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/psi/check_plugin_psi_longest.c - alerts of the plugin psi on the system name the group
+ * that waited longest.
+ */
+#include "plugin/psi/alerts_harness.h"
+
+#include "support/suite.h"
+
+const char *const harness_plugin = "psi";
+
+#define GROUPS        "Cgroup \"g\" \"g/**\"\n"
+#define GROUP_WAIT_US 3000000
+
+static void begin(const char *options)
+{
+    alerts_prepare(NULL, "memory");
+    alerts_add_group("g", true);
+    alerts_add_group("g/a.service", true);
+    alerts_add_group("g/b.service", true);
+    harness_begin(options);
+    alerts_await_count("psi-g*/total_time_in_ms-memory-some", 3);
+    alerts_await_value("psi-system/derive-trigger_m", true);
+}
+
+/* Totals grow by what others have grown before: b by one wait, a by two, and g by three. */
+static void wait_in_groups(void)
+{
+    alerts_stall("g/b.service", "memory", GROUP_WAIT_US);
+    alerts_stall("g/a.service", "memory", GROUP_WAIT_US);
+    alerts_stall("g", "memory", GROUP_WAIT_US);
+}
+
+/* With waiting tasks, which are asked for a moment later, and without. */
+static const char *const tasks[] = {"", "TopTasks 3"};
+
+START_TEST(names_the_group_that_waits_longest)
+{
+    char options[512];
+
+    tree_write(tree, "proc/sys/kernel/task_delayacct", "0\n");
+    snprintf(options, sizeof(options), GROUPS RULE("m", "%s"), tasks[_i]);
+    begin(options);
+    for (size_t turn = 1; turn <= 2; turn++) {
+        harness_read();
+        wait_in_groups();
+        alerts_stall(NULL, "memory", STALL_US);
+        const notification_t *notice = alerts_await("system", NOTIF_WARNING, turn);
+        alerts_assert_message(notice, "in the system: longest in g/a.service, ");
+        alerts_assert_message(notice, " ms of the last ");
+        ck_assert_str_eq(alerts_meta_text(notice, "LongestCgroup"), "g/a.service");
+        ck_assert_double_ge(alerts_meta_number(notice, "LongestWait"), 2e-6 * GROUP_WAIT_US);
+        ck_assert_double_gt(alerts_meta_number(notice, "LongestWindow"), 0);
+        const notification_t *end = alerts_await("system", NOTIF_OKAY, turn);
+        ck_assert_ptr_null(strstr(end->message, "longest"));
+        ck_assert_ptr_null(alerts_meta(end, "LongestCgroup"));
+    }
+}
+END_TEST
+
+/* The one above, unless one within it has more than half of that. */
+START_TEST(names_the_group_above_of_several)
+{
+    begin(GROUPS RULE("m", ""));
+    alerts_stall("g/b.service", "memory", 100000);
+    alerts_stall("g", "memory", STALL_US);
+    alerts_stall(NULL, "memory", STALL_US);
+    alerts_assert_message(alerts_await("system", NOTIF_WARNING, 1),
+                          "in the system: longest in g, ");
+}
+END_TEST
+
+static const struct {
+    const char *options;
+    uint64_t waited_us;
+} nameless[] = {
+    {GROUPS RULE("m", ""), 0},
+    /* less than a tenth of the stall */
+    {GROUPS RULE("m", ""), 10000},
+    {RULE("m", ""), GROUP_WAIT_US},
+    /* of its own alarm, the group is named anyway */
+    {GROUPS RULE("m", OF_GROUPS), STALL_US},
+    {GROUPS "Resource \"cpu\"\n" RULE("m", ""), GROUP_WAIT_US},
+};
+
+START_TEST(names_none_that_did_not_wait)
+{
+    alerts_prepare(NULL, "memory");
+    alerts_add_group("g", true);
+    harness_begin(nameless[_i].options);
+    alerts_await_count("*/derive-trigger_m", 1);
+    harness_read();
+    if (nameless[_i].waited_us > 0)
+        alerts_stall("g", "memory", nameless[_i].waited_us);
+    alerts_stall(NULL, "memory", STALL_US);
+    const notification_t *notice = alerts_await(NULL, NOTIF_WARNING, 1);
+    ck_assert_ptr_null(strstr(notice->message, "longest"));
+    ck_assert_ptr_null(alerts_meta(notice, "LongestCgroup"));
+}
+END_TEST
+
+/* A path that doesn't fit is cut to its last part, and that the tasks are unknown stays there. */
+START_TEST(fits_the_message)
+{
+    static const char leaf[] = "a-service-with-a-name-of-some-length.service";
+    static const char ending[] = "; waiting tasks unknown: delay accounting is off in the kernel";
+    char group[128];
+
+    snprintf(group, sizeof(group), "%s/%s/%s", "a-slice-whose-name-is-rather-long.slice",
+             "a-slice-within-it.slice", leaf);
+    tree_write(tree, "proc/sys/kernel/task_delayacct", "0\n");
+    alerts_prepare(NULL, "memory");
+    alerts_add_group(group, true);
+    harness_begin("Cgroup \"**\"\n" RULE("m", "TopTasks 3"));
+    alerts_await_count("psi-*"
+                       "/total_time_in_ms-memory-some",
+                       2);
+    harness_read();
+    alerts_stall(group, "memory", STALL_US);
+    alerts_stall(NULL, "memory", STALL_US);
+    const notification_t *notice = alerts_await("system", NOTIF_WARNING, 1);
+    ck_assert_uint_le(strlen(notice->message), 255);
+    alerts_assert_message(notice, ": longest in a-service-with-a-name-of-some-length.service, ");
+    alerts_assert_message(notice, ending);
+    ck_assert_str_eq(alerts_meta_text(notice, "LongestCgroup"), group);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("longest");
+
+    tcase_add_checked_fixture(tests, alerts_set_up, harness_tear_down);
+    tcase_set_timeout(tests, 60);
+    tcase_add_loop_test(tests, names_the_group_that_waits_longest, 0, COUNT(tasks));
+    tcase_add_test(tests, names_the_group_above_of_several);
+    tcase_add_loop_test(tests, names_none_that_did_not_wait, 0, COUNT(nameless));
+    tcase_add_test(tests, fits_the_message);
+    return run_suite("plugin psi longest", tests);
+}
