@@ -80,6 +80,7 @@ trap : TERM
 
 # handle ADDRESS...: the notification that was read, now or before. Fails if a mail wasn't accepted.
 handle() {
+    told=$message       # which is worded later
     find_resource
     about=${resource:+$host $instance $resource}
     find_kind
@@ -87,7 +88,7 @@ handle() {
     unwatched=$value
     record="" note="" place="" now=${promoted_at:-${time%.*}} trusting=true burst="" single="" end="" ended="" notified=""
     known=OKAY user="" part="" victims="" mostly="" looked_again=""
-    is_due_now=false
+    is_due_now=false is_listed=false
     if is_to_be_mailed && is_mailed_now "$@" && ! is_brief; then
         is_due_now=true
     fi

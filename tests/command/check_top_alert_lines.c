@@ -273,7 +273,8 @@ static const struct {
      "c_h waits for a CPU, taken by other tasks 9 ms; 15 % of the time, for 12 s; which tasks wait "
      "isn't known: it is off"},
     {"c_h",
-     "cpu some: stalled 150 ms in 1 s (limit 150 ms in 1 s) in c/h: neighbours (9 ms); taken in the "
+     "cpu some: stalled 150 ms in 1 s (limit 150 ms in 1 s) in c/h: neighbours (9 ms); taken in "
+     "the "
      "next 0.1 s, of 210 ms that its tasks waited together, by: b 182 ms",
      "c_h waits for a CPU, taken by b 182 ms; 15 % of the time: neighbours (9 ms)"},
     {"system",

@@ -25,11 +25,10 @@ list_waiting() {
 # is_waiting_for_cpu PATH: whether an alarm of that group by CPU time lasts, other than ours
 is_waiting_for_cpu() { [ -n "$(list_waiting "$1")" ]; }
 
-# list_inner: the records of alarms of triggers and thresholds of the same resource, or of any if ours is of none, of the
-# groups below ours, one a line
+# list_inner PATH: the records of alarms of triggers and thresholds of the same resource, or of any if ours is of none, of the
+# groups below that one, one a line
 list_inner() {
-    find_place
-    PLACE=$place/ RESOURCE=$resource awk -v host="$host" '
+    PLACE=$1/ RESOURCE=$resource awk -v host="$host" '
         FNR == 3 {
             count = split($0, words, " ")
             is_one = sub(/^(trigger|threshold) /, "") && index($0, host " ") == 1 &&
@@ -62,10 +61,14 @@ list_covering() {
     case $kind:$instance:$resource in
         threshold:system:cpu | none:system:cpu | none:system:room) list_waiting_groups ;;
         none:*:cpu | none:*:room)
-            list_inner
+            find_place
+            list_inner "$place"
             ! waits_for_itself || list_waiting_groups
             ;;
-        none:* | threshold:*) list_inner ;;
+        none:* | threshold:*)
+            find_place
+            list_inner "$place"
+            ;;
     esac
     case $kind:$resource in
         forecast:*) return 0 ;;
@@ -82,6 +85,15 @@ list_covering() {
         *) set -- -e "trigger $about" -e "alert $about" -e "threshold $about" ;;
     esac
     grep -lxF "$@" -- "$folder"/* 2>/dev/null
+}
+
+# turn_covered RECORD: an alarm that was mailed, or was to be listed, becomes one that another covers.
+turn_covered() {
+    { read -r its_severity its_time its_daemon && read -r its_beginning && read -r its_kind its_subject; } <"$1" || return 1
+    {
+        printf '%s\n' "OKAY $its_time $its_daemon" "$its_beginning" "covered $its_subject" "$its_severity $its_kind"
+        sed 1,3d -- "$1"
+    } >"$1.new" && mv -f "$1.new" "$1"
 }
 
 # is_covered: whether an alarm that says as much was mailed already.
@@ -112,12 +124,7 @@ list_lasting() {
 # end_others: alarms of a group that can't be watched any more, of which one end is mailed.
 end_others() {
     grep -lxF -e "trigger $about" -e "threshold $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
-        lasts "$each" || continue
-        { read -r _ && read -r its_beginning && read -r its_kind _; } <"$each"
-        {
-            printf '%s\n' "OKAY $its_time $its_daemon" "$its_beginning" "covered $about" "$its_severity $its_kind"
-            sed 1,3d -- "$each"
-        } >"$each.new" && mv -f "$each.new" "$each"
+        ! lasts "$each" || turn_covered "$each"
     done
 }
 

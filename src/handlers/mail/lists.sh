@@ -96,6 +96,7 @@ keep_later() {
         end_turn
         return 1
     fi
+    is_listed=true      # it may be left out, and be handled once more
     remember_alarm
     waits=true
     command exec 6>"$turns.waits" && flock -n 6 || waits=false
@@ -105,19 +106,29 @@ keep_later() {
     exec 6>&-
 }
 
-# list_lines: what a list has of each of the mails whose first lines are read: how much and how long until now it waits, and
-# its name as in a subject, or the whole path, if another has that name.
+# list_lines: what a list has of each of the mails whose first lines are read: how much and how long it waits, until now or
+# until its group was gone, and its name as in a subject, or the whole path, if another has that name.
 list_lines() {
-    awk -F "$tab" -v OFS="$tab" '
+    awk -F "$tab" -v OFS="$tab" -v now="$now" '
         { line[NR] = $0; names[$4]++ }
         END {
             for (i = 1; i <= NR; i++) {
-                split(line[i], field)
-                print field[5], field[7], (names[field[4]] > 1 ? field[3] : field[4])
+                count = split(line[i], field)
+                print field[5], (count < 8 ? now : field[8]), (count < 8 ? "lasts" : "gone"), field[7],
+                    (names[field[4]] > 1 ? field[3] : field[4])
             }
-        }' | while IFS=$tab read -r its_beginning how called; do
-        print_duration $((now - its_beginning))
-        printf '%s, for %s: %s\n' "$how" "$duration" "$called"
+        }' | while IFS=$tab read -r its_beginning its_end its_state how called; do
+        print_duration $((its_end > its_beginning ? its_end - its_beginning : 1))
+        since=""
+        [ "$its_state" = lasts ] || since=", gone since $(date -d "@$its_end" +%H:%M:%S)"
+        printf '%s, for %s%s: %s\n' "$how" "$duration" "$since" "$called"
+    done
+}
+
+# are_gone: whether all groups of the mails whose first lines are read were gone before.
+are_gone() {
+    while IFS= read -r line; do
+        is_gone "$line" || return 1
     done
 }
 
@@ -125,8 +136,9 @@ list_lines() {
 describe_list() {
     again=$(printf '%s\n' "$entries" | cut -f 6 | grep -c again)
     fresh=$(($(printf '%s\n' "$entries" | wc -l) - again))
-    waiting="$fresh more cgroups wait"
-    [ "$fresh" -ne 1 ] || waiting="1 more cgroup waits"
+    waiting="$fresh more cgroups wait" waited="$fresh more cgroups waited"
+    [ "$fresh" -ne 1 ] || waiting="1 more cgroup waits" waited="1 more cgroup waited"
+    ! printf '%s\n' "$entries" | are_gone || waiting=$waited
     if [ "$again" -eq 0 ]; then
         summary="$waiting for $what"
     elif [ "$fresh" -eq 0 ]; then
@@ -157,10 +169,41 @@ print_list() {
     print_mail "$(sed -n '/^To: /{ s///p; q; }' "$1")"
 }
 
-# keep_gone: has the list say that its group is gone. Fails if that isn't so, or it isn't to be listed.
-gone=", gone by now"
+# is_gone LINE: whether the group of a mail whose first line that is was gone before it was mailed.
+is_gone() {
+    case $1 in
+        *"$tab"*"$tab"*"$tab"*"$tab"*"$tab"*"$tab"*"$tab"*) return 0 ;;
+    esac
+    return 1
+}
+
+# find_past TEXT: sets past to what was so and is over, as its group is gone, of the first line of a mail; and past_summary, of
+# its subject.
+find_past() {
+    past=$1
+    case $1 in
+        "$who waits for "*) past="$who waited for ${1#"$who waits for "}" ;;
+    esac
+    past_summary="${past%%"; the limit is "*}, gone since $(date -d "@$now" +%H:%M:%S)"
+    past=$past_summary${past#"${past%%"; the limit is "*}"}
+}
+
+# keep_gone: has the mail that is to be listed say that its group is gone, and when that was: it may be mailed a minute later.
+# Fails if that isn't so, or it isn't to be listed.
 keep_gone() {
-    [ -n "$unwatched" ] && [ -e "$later" ] && sed "1s/\$/$gone/" "$later" >"$later.new" && mv -f "$later.new" "$later"
+    [ -n "$unwatched" ] && [ -e "$later" ] || return 1
+    find_place
+    describe_wait
+    find_past "$(sed '1,/^$/d' "$later" | head -n 1)"
+    IFS= read -r line <"$later"
+    line=${line##*"$tab"}
+    ENDED=$now PAST=$past SUBJECT=$(print_header Subject "${line%% *} on $host: $past_summary") awk '
+        NR == 1 { print $0 "\t" ENVIRON["ENDED"]; next }
+        is_text { print; next }
+        is_first { print ENVIRON["PAST"]; is_text = 1; next }
+        /^$/ { is_first = 1 }
+        is_cut && /^ / { next }
+        { is_cut = /^Subject: /; print is_cut ? ENVIRON["SUBJECT"] : $0 }' "$later" >"$later.new" && mv -f "$later.new" "$later"
 }
 
 # list_places MAIL...: of the alarms of their burst, that last, one a line; behind a "-" of those that were mailed singly
@@ -180,7 +223,7 @@ leave_out() {
     for each in "$@"; do
         IFS= read -r line <"$each"
         place=$(printf '%s\n' "$line" | cut -f 3) places=$lasting
-        [ "${line%"$gone"}" = "$line" ] || places=$known
+        ! is_gone "$line" || places=$known
         case $places in
             *"$newline$place/"*) mv -f "$each" "${each%.later}.outer" ;;
         esac
@@ -203,8 +246,6 @@ mail_lists() {
             set -- "$turns".*.later
             [ -e "$1" ] || exit 0
             mail=$(sed 1,4d "$1")
-            IFS= read -r line <"$1"
-            [ "${line%"$gone"}" = "$line" ] || mail="$mail${newline}Its cgroup is gone by now."
             [ $# -eq 1 ] || mail=$(print_list "$@")
             if keep_unsent "$mail" || printf '%s\n' "$mail" | sendmail -oi -t 6>&- 7>&- 9>&-; then
                 rm -f "$@"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# promotion.sh - alarms that weren't mailed, as one of another group covered them, and that still last when that ends: then
-# they are handled as if they were notified now, and mailed if they last for two intervals more.
+# promotion.sh - alarms that weren't mailed, as one of another group covered them, or that a list left out, as it had a group
+# below, and that still last when that ends: then they are handled as if they were notified now, and mailed if they last for
+# two intervals more.
 # shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
 promoted="" promoted_at=""
 
@@ -17,10 +18,35 @@ list_covered() {
         FNR > 3 && is_one && /^notified Severity: / { print FILENAME }' "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
 }
 
+# list_left_out: the records of alarms of our resource that lists left out, of groups without an alarm below them by now, one
+# a line
+list_left_out() {
+    hash_of "$host" "$resource"
+    for outer in "$folder/$hash".*.outer; do
+        its_place=$(head -n 1 -- "$outer" 2>/dev/null | cut -f 3)
+        its_record=${outer%.outer}
+        its_record=$folder/${its_record##*.}
+        if [ -n "$its_place" ] && is_over "$(list_inner "$its_place")" && lasts "$its_record"; then
+            printf '%s\n' "$its_record"
+        fi
+    done
+}
+
+# cover_left_out: what a list left out is on record as covered from now on; it isn't part of the list any more.
+cover_left_out() {
+    [ "$known" != OKAY ] && take_turn || return 0
+    if [ -e "${later%later}outer" ] && turn_covered "$record"; then
+        rm -f "${later%later}outer"
+        known=OKAY
+    fi
+    end_turn
+}
+
 # is_outdated: whether what is to be promoted has ended, or was mailed, meanwhile; or if it still lasts isn't known: a
 # threshold's of another run of collectd, of which that would have notified again.
 is_outdated() {
     [ -n "$promoted" ] || return 1
+    cover_left_out
     was_covered && [ "$known_time" = "$time" ] || return 0
     [ "$known_by" != "$daemon" ] && [ "$kind" != trigger ]
 }
@@ -36,12 +62,12 @@ END
     handle "$@"
 }
 
-# promote_all ADDRESS...: those that are covered. They wait side by side.
+# promote_all ADDRESS...: those that are covered, or were left out. They wait side by side.
 promote_all() {
     while IFS= read -r each && [ -n "$each" ]; do
         promote "$each" "$@" &
     done <<END
-$(list_covered)
+$(list_covered; list_left_out)
 END
     wait
 }

@@ -5,8 +5,9 @@
 # Behind the first line of the record stand when the alarm began and what it is about; then, each behind a word, its
 # series, its place, the side of its limit, its least severity, when a FAILURE was mailed, its burst, and an end that
 # isn't mailed by itself.
+# Of one that is listed there is the notification, too, behind "notified".
 # Of an alarm that isn't mailed, as another one covers it, OKAY is on record; then when it began, that it is covered,
-# its severity and kind, and the notification, behind "notified". One of headroom's, of which nothing is mailed when the
+# its severity and kind, and the notification. One of headroom's, of which nothing is mailed when the
 # other ends, is "silent", or "waiting" for alarms that say more.
 # Its name is of hexadecimal digits alone, by which records are listed: awk ends at a file that isn't there any more, as
 # those with other names may do meanwhile.
@@ -81,6 +82,20 @@ find_least() {
     esac
 }
 
+# print_notification: as it was read.
+print_notification() {
+    printf '%s\n' "Severity: $severity" "Time: $time" "Host: $host" "Plugin: $plugin" "PluginInstance: $instance" \
+        "Type: $type" "TypeInstance: $type_instance" "$details" "$told"
+}
+
+# is_for_another_time: whether the alarm that is remembered is listed, or was: it may be left out then, as one of a group below
+# says more, and is handled once more when that ends.
+is_for_another_time() {
+    [ "$severity" != OKAY ] || return 1
+    ! $is_listed || return 0
+    [ "$known" != OKAY ] && [ -e "$record" ] && grep -q "^notified " -- "$record"
+}
+
 # remember_alarm: when it began, what it is about, where, on which side of its range the value is, its least severity, when
 # a FAILURE was mailed, and its burst, too.
 remember_alarm() {
@@ -90,14 +105,10 @@ remember_alarm() {
     find_known place
     place=${place:-$value}
     find_limit
+    set --
+    ! is_for_another_time || set -- "$(print_notification | sed 's/^/notified /')"
     remember "$severity" "$begun" "$kind $about" "series $series" "${place:+place $place}" "${side:+side $side}" "${least:+least $least}" "${failed:+failed $failed}" \
-        "${burst:+burst $burst}" "${single:+single $single}" "${end:+end $end}"
-}
-
-# print_notification: as it was read.
-print_notification() {
-    printf '%s\n' "Severity: $severity" "Time: $time" "Host: $host" "Plugin: $plugin" "PluginInstance: $instance" \
-        "Type: $type" "TypeInstance: $type_instance" "$details" "$message"
+        "${burst:+burst $burst}" "${single:+single $single}" "${end:+end $end}" "$@"
 }
 
 # remember_covered ["waiting SEVERITY UNTIL"]: and its severity, and the least, as it takes the place of that which covers it,
@@ -135,7 +146,7 @@ take_place() {
     { read -r _ its_time its_daemon && read -r its_beginning && read -r _ && read -r its_severity its_kind; } <"$1" || return 1
     {
         printf '%s\n' "$its_severity $its_time $its_daemon" "$its_beginning" "${its_kind:-threshold} $about"
-        sed -n '4,$ { /^series /p; /^least /p; }' -- "$1"
+        sed -n '4,$ { /^series /p; /^least /p; /^notified /p; }' -- "$1"
         sed -n '4,$ { /^place /p; /^burst /p; /^single /p; }' -- "$record"
     } >"$1.new" && mv -f "$1.new" "$1" && take_turn || return 1
     for each in later outer; do
