@@ -19,6 +19,7 @@
 #include "common/selection.h"
 #include "common/submit.h"
 #include "headroom/cgroup.h"
+#include "headroom/clock.h"
 #include "headroom/perf.h"
 #include "headroom/perf_choice.h"
 #include "headroom/reason.h"
@@ -125,8 +126,17 @@ static int look_up_events(void)
     return unknown;
 }
 
-/* A busy machine may take longer to open counters, but no more than a part of the interval. */
+/* A busy machine may take longer to open counters, but no more than a part of the interval, or a
+ * second, as collectd waits for it where it is to end. */
 #define SLICES_PER_INTERVAL 10
+#define LONGEST_SLICE_NS    HR_NS_PER_S
+
+static uint64_t longest_slice_ns(void)
+{
+    const uint64_t part_ns = CDTIME_T_TO_NS(plugin_get_interval()) / SLICES_PER_INTERVAL;
+
+    return part_ns < LONGEST_SLICE_NS ? part_ns : LONGEST_SLICE_NS;
+}
 
 static struct hr_perf_options perf_options(void)
 {
@@ -135,7 +145,7 @@ static struct hr_perf_options perf_options(void)
         .group_count = events.group_count,
         .max_files = config.max_files,
         .max_targets = selection_max(selection),
-        .slice_wall_ns = CDTIME_T_TO_NS(plugin_get_interval()) / SLICES_PER_INTERVAL,
+        .slice_wall_ns = longest_slice_ns(),
         .cpus = config.cpus,
     };
 }

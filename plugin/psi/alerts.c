@@ -261,9 +261,9 @@ static void scan_waiting_tasks(struct psi_alerts *alerts)
     update_blame(alerts);
     while ((alert = psi_report_begin_scan(&alerts->context, &scan)) != NULL) {
         pthread_mutex_unlock(&alerts->groups.alerts_lock);
-        if (scan.names_longest)
-            scan.longest = psi_longest_find(&alerts->groups, &scan.rule->trigger);
         psi_scan_run(&scan);
+        if (scan.names_longest)
+            scan.longest = psi_longest_find(&alerts->groups, &scan.rule->trigger, scan.lasts);
         pthread_mutex_lock(&alerts->groups.alerts_lock);
         psi_alert_end_scan(alert, &scan);
     }

@@ -8,10 +8,13 @@
 #include "headroom/clock.h"
 #include "psi/groups.h"
 
+/* A group found later, whose values weren't read yet, is new: it has waited since it was found. */
+#define NEW_NS (60 * HR_NS_PER_S)
+
 /* What a group waited since a read of its values. */
 struct wait {
     const struct hr_cgroup *group; /* NULL: none */
-    uint64_t stalled_us, elapsed_us;
+    uint64_t stalled_us, more_us, elapsed_us;
 };
 
 /* The last read of values that is a window or more ago, as one within it has no part of the stall
@@ -30,37 +33,60 @@ static const struct hr_psi_sample *find_earlier(const struct psi_series *series,
     return has_latest ? latest : NULL;
 }
 
-/* @return whether its pressure is known now, and was before. */
-static bool read_wait(const struct hr_cgroup *group, const struct hr_psi_trigger_options *trigger,
-                      struct wait *wait)
+/* @param stall  receives what was known of it. @return since when, 0: it isn't known. */
+static uint64_t find_before(const struct hr_cgroup *group,
+                            const struct hr_psi_trigger_options *trigger,
+                            struct hr_psi_stall *stall)
 {
-    const struct psi_series *series = &((const struct psi_group *)group->data)->series;
-    const uint64_t before_ns = hr_clock_ns() - trigger->window_us * HR_NS_PER_US;
-    const struct hr_psi_sample *earlier = find_earlier(series, trigger->resource, before_ns);
-    struct hr_psi_sample now;
+    const struct psi_group *of_group = group->data;
+    const uint64_t window_ns = trigger->window_us * HR_NS_PER_US;
+    const struct hr_psi_sample *earlier =
+        find_earlier(&of_group->series, trigger->resource, hr_clock_ns() - window_ns);
 
-    if (earlier == NULL || !earlier->stall[trigger->level].present ||
-        hr_psi_read_resource(series->psi, trigger->resource, &now) != 0)
+    *stall = earlier != NULL ? earlier->stall[trigger->level] : (struct hr_psi_stall){0};
+    if (earlier == NULL)
+        return hr_cgroup_has_age(group, NEW_NS) ? 0 : of_group->added_ns;
+    return stall->present ? earlier->time_ns : 0;
+}
+
+/* By the kernel's average over five minutes. */
+static uint64_t usual_us(const struct hr_psi_stall *stall, uint64_t elapsed_us)
+{
+    return (uint64_t)(stall->avg300_pct / 100 * (double)elapsed_us);
+}
+
+/* @return whether it waited, and for more than usual. */
+static bool read_wait(const struct hr_cgroup *group, const struct hr_psi_trigger_options *trigger,
+                      bool lasts, struct wait *wait)
+{
+    const struct psi_group *of_group = group->data;
+    struct hr_psi_stall before;
+    struct hr_psi_sample now;
+    const uint64_t since_ns = find_before(group, trigger, &before);
+
+    if (since_ns == 0 || hr_psi_read_resource(of_group->series.psi, trigger->resource, &now) != 0 ||
+        now.time_ns <= since_ns)
         return false;
-    const uint64_t before_us = earlier->stall[trigger->level].total_us;
     const uint64_t now_us = now.stall[trigger->level].total_us;
-    if (now_us <= before_us || now.time_ns <= earlier->time_ns)
+    const uint64_t elapsed_us = (now.time_ns - since_ns) / HR_NS_PER_US;
+    const uint64_t known_us = before.total_us + (lasts ? 0 : usual_us(&before, elapsed_us));
+    if (now_us <= known_us)
         return false;
-    *wait =
-        (struct wait){group, now_us - before_us, (now.time_ns - earlier->time_ns) / HR_NS_PER_US};
+    *wait = (struct wait){group, now_us - before.total_us, now_us - known_us, elapsed_us};
     return true;
 }
 
 /* Reads those that are read for values. @return how many waited. */
 static size_t read_waits(const struct psi_groups *groups,
-                         const struct hr_psi_trigger_options *trigger, struct wait *waits)
+                         const struct hr_psi_trigger_options *trigger, bool lasts,
+                         struct wait *waits)
 {
     struct hr_cgroup *group = NULL;
     size_t count = 0;
 
     while ((group = hr_cgroup_set_next(groups->set, group)) != NULL)
         if (psi_group_is_read(group))
-            count += read_wait(group, trigger, &waits[count]);
+            count += read_wait(group, trigger, lasts, &waits[count]);
     return count;
 }
 
@@ -71,7 +97,7 @@ static struct wait find_longest_below(const struct wait *waits, size_t count,
     struct wait longest = {.group = NULL};
 
     for (size_t i = 0; i < count; i++)
-        if (waits[i].stalled_us > longest.stalled_us && waits[i].group != above &&
+        if (waits[i].more_us > longest.more_us && waits[i].group != above &&
             (above == NULL || hr_cgroup_is_within(waits[i].group->path, above->path)))
             longest = waits[i];
     return longest;
@@ -83,7 +109,7 @@ static struct wait find_longest(const struct wait *waits, size_t count)
 
     while (longest.group != NULL) {
         const struct wait below = find_longest_below(waits, count, longest.group);
-        if (below.group == NULL || below.stalled_us <= longest.stalled_us / 2)
+        if (below.group == NULL || below.more_us <= longest.more_us / 2)
             break;
         longest = below;
     }
@@ -99,6 +125,7 @@ static struct psi_longest *make_longest(const struct wait *wait)
     if (made == NULL)
         return NULL;
     made->stalled_us = wait->stalled_us;
+    made->more_us = wait->more_us;
     made->elapsed_us = wait->elapsed_us;
     snprintf(made->instance, sizeof(made->instance), "%s", group->series.instance);
     memcpy(made->path, wait->group->path, size);
@@ -106,14 +133,15 @@ static struct psi_longest *make_longest(const struct wait *wait)
 }
 
 struct psi_longest *psi_longest_find(struct psi_groups *groups,
-                                     const struct hr_psi_trigger_options *trigger)
+                                     const struct hr_psi_trigger_options *trigger, bool lasts)
 {
     struct wait longest = {.group = NULL};
 
-    pthread_mutex_lock(&groups->set_lock);
+    if (pthread_mutex_trylock(&groups->set_lock) != 0)
+        return NULL;
     struct wait *waits = calloc(groups->count + 1, sizeof(*waits));
     if (waits != NULL)
-        longest = find_longest(waits, read_waits(groups, trigger, waits));
+        longest = find_longest(waits, read_waits(groups, trigger, lasts, waits));
     struct psi_longest *made = longest.group != NULL ? make_longest(&longest) : NULL;
     pthread_mutex_unlock(&groups->set_lock);
     free(waits);

@@ -6,6 +6,7 @@
 #ifndef HEADROOM_PLUGIN_PSI_LONGEST_H
 #define HEADROOM_PLUGIN_PSI_LONGEST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "headroom/instance.h"
@@ -15,7 +16,8 @@ struct psi_groups;
 
 /** The group that waited longest, of those that were read. */
 struct psi_longest {
-    uint64_t stalled_us; /**< since an earlier read of the group's values */
+    uint64_t stalled_us; /**< since an earlier read of the group's values, or since it was found */
+    uint64_t more_us;    /**< of that, what is more than usual */
     uint64_t elapsed_us; /**< since then: a window of the trigger at least, if possible */
     char instance[HR_INSTANCE_SIZE]; /**< of its values */
     char path[];
@@ -23,14 +25,16 @@ struct psi_longest {
 
 /**
  * Reads the pressure of each group once, and compares it with what was read for its values before
- * the stall. Of nested groups of which one waited for more than half of what the one above did, it
- * is the inner one.
+ * the stall. What a group waits for all the time isn't why the system stalls now, so it counts only
+ * if that has lasted for a while. Of nested groups of which one waited for more than half of what
+ * the one above did, it is the inner one.
  *
- * Takes set_lock, so the caller must not have alerts_lock.
+ * Only tries set_lock, as an alert doesn't wait for values; the caller must not have alerts_lock.
  *
- * @return the group, to be freed; NULL if none is known to have waited.
+ * @param lasts  whether the alarm is reported again.
+ * @return the group, to be freed; NULL if none is known to have waited, or values are being read.
  */
 struct psi_longest *psi_longest_find(struct psi_groups *groups,
-                                     const struct hr_psi_trigger_options *trigger);
+                                     const struct hr_psi_trigger_options *trigger, bool lasts);
 
 #endif

@@ -114,7 +114,7 @@ static void add_taker_metadata(notification_t *notice, const struct psi_takers *
 
 static bool is_named(const struct psi_longest *longest, const struct hr_psi_event *event)
 {
-    return longest != NULL && longest->stalled_us * LONGEST_PART >= event->stalled_us;
+    return longest != NULL && longest->more_us * LONGEST_PART >= event->stalled_us;
 }
 
 static const char *last_component(const char *path)

@@ -201,6 +201,12 @@ static void set_unreported(struct psi_alert *alert)
         psi_report_set_recorded(alert, false);
 }
 
+static void set_longest(struct psi_alert *alert, struct psi_longest *longest)
+{
+    free(alert->longest);
+    alert->longest = longest;
+}
+
 /* Reports the last event, with its causes, who took the CPU, and the waiting tasks if the rule
  * names any. */
 static void queue_report(struct psi_alert *alert, const struct psi_waiting *waiting,
@@ -228,6 +234,7 @@ static void queue_report(struct psi_alert *alert, const struct psi_waiting *wait
     else
         set_unreported(alert);
     alert->repeat_ns = hr_clock_ns() + rule->repeat_us * HR_NS_PER_US;
+    set_longest(alert, NULL);
 }
 
 static void report_without_second(struct psi_alert *alert)
@@ -277,12 +284,6 @@ static bool names_longest(const struct psi_alert *alert)
     return alert->group == NULL && alert->rule_state->context->has_groups && !names_takers(alert);
 }
 
-static void set_longest(struct psi_alert *alert, struct psi_longest *longest)
-{
-    free(alert->longest);
-    alert->longest = longest;
-}
-
 /* Whether the first sample was taken, so the second is to be. */
 static bool has_first_sample(const struct psi_alert *alert)
 {
@@ -309,6 +310,7 @@ struct psi_alert *psi_report_begin_scan(struct psi_alert_context *context, struc
         .group_id = alert->group != NULL ? alert->group->id : 0,
         .measurement = alert->measurement,
         .names_longest = !has_first_sample(alert) && names_longest(alert),
+        .lasts = alert->is_reported,
     };
     if (!scan->is_second && alert->group != NULL && scan->rule->top_tasks > 0)
         scan->dirfd = hr_cgroup_openat(alert->group, ".", O_RDONLY | O_DIRECTORY);

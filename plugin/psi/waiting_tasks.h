@@ -42,6 +42,7 @@ struct psi_scan {
     struct psi_measurement *measurement; /**< as waiters */
     struct psi_takers takers;
     bool names_longest; /**< the group that waits longest is to be found, with the first sample */
+    bool lasts;         /**< the alarm is reported again */
     struct psi_longest *longest;
 };
 

@@ -19,7 +19,8 @@ void alerts_set_up(void)
 
 /* --- Pressure ------------------------------------------------------------- */
 
-static void write_total(const char *group, const char *resource, uint64_t us, int flags)
+static void write_pressure(const char *group, const char *resource, uint64_t us, double average_pct,
+                           int flags)
 {
     char path[1024], text[256];
 
@@ -29,9 +30,9 @@ static void write_total(const char *group, const char *resource, uint64_t us, in
     else
         snprintf(path, sizeof(path), "%s/proc/pressure/%s", tree_path(tree), resource);
     int length = snprintf(text, sizeof(text),
-                          "some avg10=0.00 avg60=0.00 avg300=0.00 total=%" PRIu64 "\n"
-                          "full avg10=0.00 avg60=0.00 avg300=0.00 total=%" PRIu64 "\n",
-                          us, us);
+                          "some avg10=0.00 avg60=0.00 avg300=%.2f total=%" PRIu64 "\n"
+                          "full avg10=0.00 avg60=0.00 avg300=%.2f total=%" PRIu64 "\n",
+                          average_pct, us, average_pct, us);
     int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0644);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(pwrite(fd, text, (size_t)length, 0), length);
@@ -40,7 +41,7 @@ static void write_total(const char *group, const char *resource, uint64_t us, in
 
 void alerts_prepare(const char *group, const char *resource)
 {
-    write_total(group, resource, BEGINNING, O_CREAT | O_TRUNC);
+    write_pressure(group, resource, BEGINNING, 0, O_CREAT | O_TRUNC);
 }
 
 static void add_group(const char *group, bool populated)
@@ -76,7 +77,12 @@ void alerts_add_group(const char *group, bool populated)
 void alerts_stall(const char *group, const char *resource, uint64_t stalled_us)
 {
     total_us += stalled_us;
-    write_total(group, resource, total_us, 0);
+    write_pressure(group, resource, total_us, 0, 0);
+}
+
+void alerts_stall_always(const char *group, const char *resource, uint64_t stalled_us)
+{
+    write_pressure(group, resource, BEGINNING + stalled_us, 100, 0);
 }
 
 /* --- Notifications and values --------------------------------------------- */

@@ -70,6 +70,43 @@ START_TEST(names_the_group_above_of_several)
 }
 END_TEST
 
+/* A group that is made between two reads, as of a job that begins. */
+START_TEST(names_a_group_that_is_new)
+{
+    begin(GROUPS RULE("m", ""));
+    alerts_stall("g/b.service", "memory", 100000);
+    alerts_add_group("g/new.service", true);
+    for (size_t turn = 1; turn <= 20; turn++) {
+        alerts_stall("g/new.service", "memory", STALL_US);
+        alerts_stall(NULL, "memory", STALL_US);
+        const notification_t *notice = alerts_await("system", NOTIF_WARNING, turn);
+        if (strstr(notice->message, "in the system: longest in g/new.service, ") != NULL)
+            return;
+        alerts_await("system", NOTIF_OKAY, turn);
+    }
+    ck_abort_msg("%s", fake_notification(0)->message);
+}
+END_TEST
+
+/* What it waits for all the time isn't why the system stalls now, unless it stalls for a while. */
+START_TEST(names_none_that_waits_as_usual)
+{
+    begin(GROUPS RULE("m", "Quiet 1000\nRepeat 1"));
+    alerts_stall_always("g/a.service", "memory", 0);
+    for (int i = 0; i < 2; i++)
+        harness_read();
+    harness_sleep(1200);
+    alerts_stall_always("g/a.service", "memory", 1000000);
+    alerts_stall(NULL, "memory", STALL_US);
+    const notification_t *notice = alerts_await("system", NOTIF_WARNING, 1);
+    ck_assert_msg(strstr(notice->message, "longest") == NULL, "%s", notice->message);
+    alerts_stall_always("g/a.service", "memory", 2 * STALL_US);
+    harness_sleep(1200);
+    alerts_stall(NULL, "memory", STALL_US);
+    alerts_assert_message(alerts_await("system", NOTIF_WARNING, 2), ": longest in g/a.service, ");
+}
+END_TEST
+
 static const struct {
     const char *options;
     uint64_t waited_us;
@@ -134,6 +171,8 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, names_the_group_that_waits_longest, 0, COUNT(tasks));
     tcase_add_test(tests, names_the_group_above_of_several);
+    tcase_add_test(tests, names_a_group_that_is_new);
+    tcase_add_test(tests, names_none_that_waits_as_usual);
     tcase_add_loop_test(tests, names_none_that_did_not_wait, 0, COUNT(nameless));
     tcase_add_test(tests, fits_the_message);
     return run_suite("plugin psi longest", tests);
