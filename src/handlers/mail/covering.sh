@@ -25,17 +25,21 @@ list_waiting() {
 # is_waiting_for_cpu PATH: whether an alarm of that group by CPU time lasts, other than ours
 is_waiting_for_cpu() { [ -n "$(list_waiting "$1")" ]; }
 
-# list_inner PATH: the records of alarms of triggers and thresholds of the same resource, or of any if ours is of none, of the
-# groups below that one, one a line
-list_inner() {
-    PLACE=$1/ RESOURCE=$resource awk -v host="$host" '
+# list_placed BEGINNING: the records of alarms of triggers and thresholds of the same resource, or of any if ours is of none, of
+# the groups whose paths begin with that, and the path behind a tab, one a line
+list_placed() {
+    PLACE=$1 RESOURCE=$resource awk -v host="$host" '
         FNR == 3 {
             count = split($0, words, " ")
             is_one = sub(/^(trigger|threshold) /, "") && index($0, host " ") == 1 &&
                 (words[count] == ENVIRON["RESOURCE"] || ENVIRON["RESOURCE"] == "room")
         }
-        FNR > 3 && is_one && index($0, "place " ENVIRON["PLACE"]) == 1 { print FILENAME }' "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
+        FNR > 3 && is_one && index($0, "place " ENVIRON["PLACE"]) == 1 { print FILENAME "\t" substr($0, 7) }' \
+        "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
 }
+
+# list_inner PATH: those of the groups below that one
+list_inner() { list_placed "$1/" | cut -f 1; }
 
 # waits_for_itself: whether a CPU is what the group waits for, most of the time while others of its tasks run, and not
 # memory; by the kernel's averages over a minute.

@@ -18,17 +18,30 @@ list_covered() {
         FNR > 3 && is_one && /^notified Severity: / { print FILENAME }' "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
 }
 
+# list_lasting_places: the paths of the groups that have an alarm of our resource, one a line
+list_lasting_places() {
+    list_placed "" | while IFS=$tab read -r each its_place; do
+        ! lasts "$each" || printf '%s\n' "$its_place"
+    done
+}
+
 # list_left_out: the records of alarms of our resource that lists left out, of groups without an alarm below them by now, one
-# a line
+# a line. An earlier version didn't keep what was notified of these.
 list_left_out() {
     hash_of "$host" "$resource"
+    lasting=""
     for outer in "$folder/$hash".*.outer; do
-        its_place=$(head -n 1 -- "$outer" 2>/dev/null | cut -f 3)
+        IFS= read -r line 2>/dev/null <"$outer" || continue
+        its_place=${line#*"$tab"*"$tab"}
+        its_place=${its_place%%"$tab"*}
         its_record=${outer%.outer}
         its_record=$folder/${its_record##*.}
-        if [ -n "$its_place" ] && is_over "$(list_inner "$its_place")" && lasts "$its_record"; then
-            printf '%s\n' "$its_record"
-        fi
+        lasts "$its_record" && grep -q '^notified Severity: ' -- "$its_record" || continue
+        [ -n "$lasting" ] || lasting=$newline$(list_lasting_places)
+        case $lasting in
+            *"$newline$its_place/"*) ;;
+            *) printf '%s\n' "$its_record" ;;
+        esac
     done
 }
 
@@ -56,7 +69,7 @@ promote() {
     trap : TERM
     promoted=$1 promoted_at=$now
     shift
-    read_notification <<END
+    read_notification 2>/dev/null <<END || return 0
 $(sed -n 's/^notified //p' -- "$promoted")
 END
     handle "$@"
