@@ -125,10 +125,13 @@ list_lasting() {
     done
 }
 
-# end_others: alarms of a group that can't be watched any more, of which one end is mailed.
+# end_others: alarms of a group that can't be watched any more, of which one end is mailed; nor is one mailed later, when
+# another group's that covered it ends.
 end_others() {
-    grep -lxF -e "trigger $about" -e "threshold $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
+    grep -lxF -e "trigger $about" -e "threshold $about" -e "covered $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
+        [ "$each" != "$record" ] || continue
         ! lasts "$each" || turn_covered "$each"
+        ! grep -qxF "covered $about" -- "$each" || { sed '/^notified /d' -- "$each" >"$each.new" && mv -f "$each.new" "$each"; }
     done
 }
 
