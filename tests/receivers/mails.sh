@@ -91,7 +91,7 @@ is_waiting() { [ -s "$dir/slept" ]; }
 subjects() { sed -n 's/^Subject: //p' "$dir/mails/"*.mail 2>/dev/null; }
 # mailed SUBJECT...: these, in this order, since the last part
 mailed() { same_files <(subjects) <(printf '%s\n' "$@"); }
-text() { sed '1,/^$/d; /^[0-9-]* [0-9:]* [+-][0-9]*\(, since [0-9: -]*\)\?$/d; /^the most CPU time is used by /d; /^$/d; s/, for [0-9]* s: /, for S: /; s/, for [0-9]* s, gone since [0-9:]*: /, for S, gone since T: /' "$(find "$dir/mails" -name '*.mail' | sort | tail -n 1)"; }
+text() { sed '1,/^$/d; /^[0-9-]* [0-9:]* [+-][0-9]*\(, since [0-9: -]*\)\?$/d; /^the most CPU time is used by /d; /^$/d; s/, for [0-9]* s: /, for S: /; s/, for [0-9]* s, \(gone\|not watched\) since [0-9:]*: /, for S, \1 since T: /' "$(find "$dir/mails" -name '*.mail' | sort | tail -n 1)"; }
 is_text() { same_files <(text) <(printf '%s\n' "$@"); }
 # part: begins anew
 part() {

@@ -72,6 +72,14 @@ has_none() {
     is_number_at_most "$value" 0
 }
 
+# is_group_gone: whether what ends is no longer watched as its group is gone, and not for another reason.
+is_group_gone() {
+    case $unwatched in
+        "no process is left in it" | "it was removed" | "it has no process any more") return 0 ;;
+    esac
+    return 1
+}
+
 # find_limit_of SIDE: sets value to the limit, Max or Min, of the WARNING, or of a FAILURE, or the end of what never was
 # less; "" if there is none.
 find_limit_of() {

@@ -87,11 +87,7 @@ is_to_be_mailed() {
 # is_brief: whether a trigger's alarm ends with its group within a minute, as that of a job does. Its mail is enough then: nothing is
 # left that could be waited for, or looked at. The end of a list stands for others, too.
 is_brief() {
-    case $severity:$known:$unwatched in
-        *:OKAY:*) return 1 ;;
-        OKAY:*:"no process is left in it" | OKAY:*:"it was removed" | OKAY:*:"it has no process any more") ;;
-        *) return 1 ;;
-    esac
+    [ "$severity" = OKAY ] && [ "$known" != OKAY ] && is_group_gone || return 1
     [ "$kind" = trigger ] && [ -z "$ended$burst" ] || return 1
     find_beginning
     [ $((now - begun)) -lt 60 ] || return 1

@@ -75,15 +75,22 @@ add_finding() {
 }
 
 # find_longest: sets longest to where the machine's tasks waited longest, as a mail names that, and its path; "" if psi names
-# none. The message has the name of a container.
+# none. The message has the name of a container, before the tasks that wait, whose names may be anything.
 find_longest() {
     detail LongestCgroup
     longest=$value longest_path=$value
     [ -n "$value" ] || return 0
-    its_name=${message##*"longest in "}
-    its_name=${its_name%%", "*" of the last "*}
+    its_name=${message#*" in the system"}
+    its_name=${its_name%%"; waiting"*}
+    case $its_name in
+        *[:\;]" longest in "*", "*" of the last "*)
+            its_name=${its_name#*[:\;]" longest in "}
+            its_name=${its_name%", "*" of the last "*}
+            ;;
+        *) its_name="" ;;
+    esac
     case $its_name:/$longest in
-        "$message":* | *:*/"$its_name")
+        :* | *:*/"$its_name")
             shorten "$longest"
             longest=$short
             ;;

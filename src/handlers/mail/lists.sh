@@ -107,25 +107,27 @@ keep_later() {
 }
 
 # list_lines: what a list has of each of the mails whose first lines are read: how much and how long it waits, until now or
-# until its group was gone, and its name as in a subject, or the whole path, if another has that name.
+# until its group was gone, or wasn't watched any more, and its name as in a subject, or the whole path, if another has that
+# name.
 list_lines() {
     awk -F "$tab" -v OFS="$tab" -v now="$now" '
         { line[NR] = $0; names[$4]++ }
         END {
             for (i = 1; i <= NR; i++) {
                 count = split(line[i], field)
-                print field[5], (count < 8 ? now : field[8]), (count < 8 ? "lasts" : "gone"), field[7],
+                sub(/, gone by now$/, "", field[7])     # an earlier version has it there
+                print field[5], (count < 8 ? now : field[8]), (count < 8 ? "lasts" : count < 9 ? "gone" : field[9]), field[7],
                     (names[field[4]] > 1 ? field[3] : field[4])
             }
         }' | while IFS=$tab read -r its_beginning its_end its_state how called; do
         print_duration $((its_end > its_beginning ? its_end - its_beginning : 1))
         since=""
-        [ "$its_state" = lasts ] || since=", gone since $(date -d "@$its_end" +%H:%M:%S)"
+        [ "$its_state" = lasts ] || since=", $its_state since $(date -d "@$its_end" +%H:%M:%S)"
         printf '%s, for %s%s: %s\n' "$how" "$duration" "$since" "$called"
     done
 }
 
-# are_gone: whether all groups of the mails whose first lines are read were gone before.
+# are_gone: whether all groups of the mails whose first lines are read were gone before, or weren't watched any more.
 are_gone() {
     while IFS= read -r line; do
         is_gone "$line" || return 1
@@ -169,7 +171,7 @@ print_list() {
     print_mail "$(sed -n '/^To: /{ s///p; q; }' "$1")"
 }
 
-# is_gone LINE: whether the group of a mail whose first line that is was gone before it was mailed.
+# is_gone LINE: whether the group of a mail whose first line that is was gone before it was mailed, or not watched any more.
 is_gone() {
     case $1 in
         *"$tab"*"$tab"*"$tab"*"$tab"*"$tab"*"$tab"*"$tab"*) return 0 ;;
@@ -177,19 +179,20 @@ is_gone() {
     return 1
 }
 
-# find_past TEXT: sets past to what was so and is over, as its group is gone, of the first line of a mail; and past_summary, of
-# its subject.
+# find_past TEXT: sets past to what was so until its group was gone, or wasn't watched any more, of the first line of a mail;
+# past_summary, of its subject; and gone to which of both it is.
 find_past() {
-    past=$1
+    past=$1 gone="not watched"
+    ! is_group_gone || gone=gone
     case $1 in
         "$who waits for "*) past="$who waited for ${1#"$who waits for "}" ;;
     esac
-    past_summary="${past%%"; the limit is "*}, gone since $(date -d "@$now" +%H:%M:%S)"
+    past_summary="${past%%"; the limit is "*}, $gone since $(date -d "@$now" +%H:%M:%S)"
     past=$past_summary${past#"${past%%"; the limit is "*}"}
 }
 
-# keep_gone: has the mail that is to be listed say that its group is gone, and when that was: it may be mailed a minute later.
-# Fails if that isn't so, or it isn't to be listed.
+# keep_gone: has the mail that is to be listed say that its group is gone, or not watched, and since when: it may be mailed
+# a minute later. Fails if that isn't so, or it isn't to be listed.
 keep_gone() {
     [ -n "$unwatched" ] && [ -e "$later" ] || return 1
     find_place
@@ -197,7 +200,7 @@ keep_gone() {
     find_past "$(sed '1,/^$/d' "$later" | head -n 1)"
     IFS= read -r line <"$later"
     line=${line##*"$tab"}
-    ENDED=$now PAST=$past SUBJECT=$(print_header Subject "${line%% *} on $host: $past_summary") awk '
+    ENDED="$now$tab$gone" PAST=$past SUBJECT=$(print_header Subject "${line%% *} on $host: $past_summary") awk '
         NR == 1 { print $0 "\t" ENVIRON["ENDED"]; next }
         is_text { print; next }
         is_first { print ENVIRON["PAST"]; is_text = 1; next }

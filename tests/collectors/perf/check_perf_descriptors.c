@@ -419,11 +419,18 @@ START_TEST(reports_a_machine_without_cpus)
 }
 END_TEST
 
+/* All is opened at once, also where the machine is busy. */
+static void set_up_without_slices(void)
+{
+    set_up();
+    perf_options.slice_ns = 1000 * HR_NS_PER_S;
+}
+
 int main(void)
 {
     TCase *tests = tcase_create("perf_files");
 
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_checked_fixture(tests, set_up_without_slices, tear_down);
     tcase_add_test(tests, keeps_to_max_files);
     tcase_add_test(tests, keeps_to_max_files_with_more_cpus);
     tcase_add_loop_test(tests, keeps_to_its_share_of_the_limit, 0,
