@@ -70,25 +70,37 @@ static void print_taker(const char *name, const struct psi_taker *taker, char *b
 }
 
 /* "taken in the next 0.1 s, of 91 ms that its tasks waited, by: backup.service 82 ms": from the
- * event on, so it isn't of the stall; and of several tasks together it may be longer than that:
- * then "waited together". */
-static void append_takers(struct message *message, const struct psi_takers *takers,
-                          const char *before)
+ * event on, so it isn't of the stall. */
+static bool append_first_taker(struct message *message, const struct psi_takers *takers,
+                               const char *before, const char *together, const char *taker)
 {
-    const size_t count = psi_takers_count_named(takers);
     const double interval_s = (double)takers->interval_ns / 1e9;
-    char text[PSI_TAKER_NAME_SIZE + 32], lead[128], interval[32], wait[32];
+    char interval[32], wait[32];
 
     snprintf(interval, sizeof(interval), interval_s < 10 ? "%.2g s" : "%.0f s", interval_s);
     print_ms((double)takers->wait_ns / 1000, wait, sizeof(wait));
-    snprintf(lead, sizeof(lead),
-             "%staken in the next %s, of %s that its tasks waited%s, by: ", before, interval, wait,
-             takers->wait_ns > takers->interval_ns ? " together" : "");
+    return message_append(message, "%staken in the next %s, of %s that its tasks waited%s, by: %s",
+                          before, interval, wait, together, taker);
+}
+
+/* What several tasks waited may be longer than the time: then it says "waited together", if there
+ * is room for that, too. @return whether one is named. */
+static bool append_takers(struct message *message, const struct psi_takers *takers,
+                          const char *before)
+{
+    const size_t count = psi_takers_count_named(takers);
+    const bool is_longer = takers->wait_ns > takers->interval_ns;
+    char text[PSI_TAKER_NAME_SIZE + 32];
+
     for (size_t i = 0; i < count; i++) {
         print_taker(psi_takers_short_name(takers, i), &takers->list[i], text, sizeof(text));
-        if (!message_append(message, "%s%s", i == 0 ? lead : ", ", text))
-            return;
+        if (i > 0
+                ? !message_append(message, ", %s", text)
+                : !(is_longer && append_first_taker(message, takers, before, " together", text)) &&
+                      !append_first_taker(message, takers, before, "", text))
+            return i > 0;
     }
+    return count > 0;
 }
 
 static void add_taker_metadata(notification_t *notice, const struct psi_takers *takers)
@@ -126,7 +138,7 @@ static const char *last_component(const char *path)
 
 /* "longest in system.slice/db.service, 820 ms of the last 9.8 s"; in db.service, where there isn't
  * room for more. */
-static void append_longest(struct message *message, const struct psi_longest *longest,
+static bool append_longest(struct message *message, const struct psi_longest *longest,
                            const char *before)
 {
     const char *name = message_name_group(longest->instance, longest->path);
@@ -138,9 +150,10 @@ static void append_longest(struct message *message, const struct psi_longest *lo
     for (int i = 0; i < 2; i++) {
         if (message_append(message, "%slongest in %s, %s of the last %s", before, name, waited,
                            elapsed))
-            return;
+            return true;
         name = last_component(name);
     }
+    return false;
 }
 
 static void add_longest_metadata(notification_t *notice, const struct psi_longest *longest)
@@ -215,24 +228,33 @@ static void append_unknown(struct message *message, const struct psi_waiting *wa
         message_append(message, "; %s", waiting->unknown);
 }
 
+static bool append_place(struct message *message, const struct psi_findings *findings,
+                         const struct hr_psi_event *event)
+{
+    const char *const before = findings->cause[0] != '\0' ? "; " : ": ";
+
+    if (findings->takers != NULL)
+        return append_takers(message, findings->takers, before);
+    return is_named(findings->longest, event) && append_longest(message, findings->longest, before);
+}
+
 /* Who took the CPU, or where the stall was longest: with room left for why no waiting task is
- * named. */
+ * named, if there is room for both. */
 static void append_where(struct message *message, const struct psi_findings *findings,
                          const struct hr_psi_event *event)
 {
     const struct psi_waiting *waiting = findings->waiting;
-    const char *const before = findings->cause[0] != '\0' ? "; " : ": ";
     const bool is_unknown = waiting != NULL && waiting->unknown[0] != '\0';
     const size_t kept = is_unknown ? strlen(UNKNOWN_LEAD) + strlen(waiting->unknown) : 0;
+    bool has_both = false;
 
-    if (message->room < message->used + kept)
-        return;
-    message->room -= kept;
-    if (findings->takers != NULL)
-        append_takers(message, findings->takers, before);
-    if (is_named(findings->longest, event))
-        append_longest(message, findings->longest, before);
-    message->room += kept;
+    if (message->room >= message->used + kept) {
+        message->room -= kept;
+        has_both = append_place(message, findings, event);
+        message->room += kept;
+    }
+    if (!has_both)
+        append_place(message, findings, event);
 }
 
 static void append_waiting(struct message *message, const struct psi_rule *rule,
