@@ -334,9 +334,17 @@ describe_burst() {
         printf '%s' "$ended" | while IFS= read -r each; do sed -n 2p "$each"; done
     } | sort -n | head -n 1)
     print_duration $((now - begun))
-    summary="none of $(printf '%s\n' "$ends" | wc -l) cgroups waits too long for $what any more, after $duration"
+    # What isn't watched any more may still wait.
     unknown=$(printf '%s\n' "$ends" | grep -c " is no longer watched: ")
-    [ "$unknown" -eq 0 ] || summary="$summary; no longer watched: $unknown"
+    watched=$(($(printf '%s\n' "$ends" | wc -l) - unknown))
+    case $watched in
+        0) summary="$unknown cgroups that waited for $what are no longer watched, after $duration" ;;
+        1) summary="1 cgroup no longer waits too long for $what, after $duration; no longer watched: $unknown" ;;
+        *)
+            summary="none of $watched cgroups waits too long for $what any more, after $duration"
+            [ "$unknown" -eq 0 ] || summary="$summary; no longer watched: $unknown"
+            ;;
+    esac
     more=$newline$ends
 }
 

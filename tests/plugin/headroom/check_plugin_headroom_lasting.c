@@ -77,9 +77,9 @@ START_TEST(nothing_grows_in_10000_intervals)
     for (unsigned cycle = 1; cycle <= CYCLES; cycle++)
         run_cycle(cycle);
     /* A thread that writes a state file may have it open. */
-    for (int i = 0; i < 5000 && count_descriptors() != open; i++)
+    for (int i = 0; i < 5000 && count_descriptors() > open; i++)
         harness_sleep(10);
-    ck_assert_int_eq(count_descriptors(), open);
+    ck_assert_int_le(count_descriptors(), open);
     ck_assert_uint_le(mallinfo2().uordblks, used + SLACK_BYTES);
     frozen_ns = BEGUN_NS; /* Check can't count to so many microseconds */
 }
