@@ -36,7 +36,9 @@ list_left_out() {
         its_place=${its_place%%"$tab"*}
         its_record=${outer%.outer}
         its_record=$folder/${its_record##*.}
-        lasts "$its_record" && grep -q '^notified Severity: ' -- "$its_record" || continue
+        if ! lasts "$its_record" || ! grep -q '^notified Severity: ' -- "$its_record"; then
+            continue
+        fi
         [ -n "$lasting" ] || lasting=$newline$(list_lasting_places)
         case $lasting in
             *"$newline$its_place/"*) ;;
