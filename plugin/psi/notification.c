@@ -13,6 +13,12 @@ static void print_ms(double us, char *buffer, size_t size)
     snprintf(buffer, size, us >= 9950 ? "%.0f ms" : "%.2g ms", us / 1000);
 }
 
+/* "0.5 s", "12 s" */
+static void print_s(double us, char *buffer, size_t size)
+{
+    snprintf(buffer, size, us < 1e7 ? "%.2g s" : "%.0f s", us / 1e6);
+}
+
 /* The group or the system, safe to show. */
 static void print_place(const struct psi_subject *subject, char place[HR_INSTANCE_SIZE])
 {
@@ -70,34 +76,34 @@ static void print_taker(const char *name, const struct psi_taker *taker, char *b
 }
 
 /* "taken in the next 0.1 s, of 91 ms that its tasks waited, by: backup.service 82 ms": from the
- * event on, so it isn't of the stall. */
+ * event on, so it isn't of the stall. What several tasks waited may be longer than that: then it
+ * says "waited together", if there is room for that, too. */
 static bool append_first_taker(struct message *message, const struct psi_takers *takers,
-                               const char *before, const char *together, const char *taker)
+                               const char *before, const char *taker)
 {
-    const double interval_s = (double)takers->interval_ns / 1e9;
+    static const char *const ways[] = {" together", ""};
     char interval[32], wait[32];
 
-    snprintf(interval, sizeof(interval), interval_s < 10 ? "%.2g s" : "%.0f s", interval_s);
+    print_s((double)takers->interval_ns / 1000, interval, sizeof(interval));
     print_ms((double)takers->wait_ns / 1000, wait, sizeof(wait));
-    return message_append(message, "%staken in the next %s, of %s that its tasks waited%s, by: %s",
-                          before, interval, wait, together, taker);
+    for (int i = takers->wait_ns > takers->interval_ns ? 0 : 1; i < 2; i++)
+        if (message_append(message, "%staken in the next %s, of %s that its tasks waited%s, by: %s",
+                           before, interval, wait, ways[i], taker))
+            return true;
+    return false;
 }
 
-/* What several tasks waited may be longer than the time: then it says "waited together", if there
- * is room for that, too. @return whether one is named. */
+/* @return whether one is named. */
 static bool append_takers(struct message *message, const struct psi_takers *takers,
                           const char *before)
 {
     const size_t count = psi_takers_count_named(takers);
-    const bool is_longer = takers->wait_ns > takers->interval_ns;
     char text[PSI_TAKER_NAME_SIZE + 32];
 
     for (size_t i = 0; i < count; i++) {
         print_taker(psi_takers_short_name(takers, i), &takers->list[i], text, sizeof(text));
-        if (i > 0
-                ? !message_append(message, ", %s", text)
-                : !(is_longer && append_first_taker(message, takers, before, " together", text)) &&
-                      !append_first_taker(message, takers, before, "", text))
+        if (i == 0 ? !append_first_taker(message, takers, before, text)
+                   : !message_append(message, ", %s", text))
             return i > 0;
     }
     return count > 0;
@@ -142,11 +148,10 @@ static bool append_longest(struct message *message, const struct psi_longest *lo
                            const char *before)
 {
     const char *name = message_name_group(longest->instance, longest->path);
-    const double elapsed_s = (double)longest->elapsed_us / 1e6;
     char waited[32], elapsed[32];
 
     print_ms((double)longest->stalled_us, waited, sizeof(waited));
-    snprintf(elapsed, sizeof(elapsed), elapsed_s < 10 ? "%.2g s" : "%.0f s", elapsed_s);
+    print_s((double)longest->elapsed_us, elapsed, sizeof(elapsed));
     for (int i = 0; i < 2; i++) {
         if (message_append(message, "%slongest in %s, %s of the last %s", before, name, waited,
                            elapsed))

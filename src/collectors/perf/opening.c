@@ -81,8 +81,7 @@ static bool is_used_up(const struct hr_perf_slice *slice)
 static void add_spent(struct hr_perf_slice *slice, uint64_t start_ns, uint64_t start_cpu_ns)
 {
     const uint64_t cpu_ns = hr_clock_thread_ns() - start_cpu_ns;
-    const double part =
-        slice->max_ns < slice->max_wall_ns ? (double)slice->max_ns / (double)slice->max_wall_ns : 1;
+    const double part = (double)slice->max_ns / (double)slice->max_wall_ns;
     const uint64_t wall_ns = (uint64_t)((double)(hr_clock_ns() - start_ns) * part);
 
     slice->spent_ns += wall_ns > cpu_ns ? wall_ns : cpu_ns;
