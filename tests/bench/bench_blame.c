@@ -203,8 +203,22 @@ static void measure_loading(void)
 
 /* --- A thousand groups ---------------------------------------------------- */
 
-/* Each two of them hand a byte to each other on one CPU, so many times at once. */
-enum { MANY = 1000, BURST = 10 };
+/* Each two of them hand a byte to each other on one CPU. */
+enum { MANY = 1000, SETTLING_US = 2000 * 1000 };
+
+struct load {
+    const char *name;
+    int burst;        /* so many times at once, */
+    unsigned rest_us; /* and then they rest for about so long */
+    size_t max_cells; /* 0: the default */
+};
+
+static const struct load loads[] = {
+    {"in long bursts, which leave the CPUs time", 1000, 12000000, 0},
+    {"in short ones, for which the CPUs don't suffice", 10, 100000, 0},
+    {"the same, with room for all pairs of groups", 10, 100000, (size_t)MANY *MANY},
+    {"without rests", 10, 1, 0},
+};
 
 static cpu_set_t all_cpus;
 static pid_t many[MANY];
@@ -221,22 +235,23 @@ static int nth_cpu(int n)
     return cpu;
 }
 
-/* @param rest_us  about so long between its bursts. */
-static void pass_bytes(int from, int to, bool begins, unsigned rest_us)
+static void pass_bytes(int from, int to, bool begins, const struct load *load)
 {
     char byte = 'x';
 
+    if (begins)
+        usleep((unsigned)rand() % load->rest_us);
     for (;;) {
-        for (int i = 0; i < BURST; i++)
+        for (int i = 0; i < load->burst; i++)
             if ((begins && write(to, &byte, 1) != 1) || read(from, &byte, 1) != 1 ||
                 (!begins && write(to, &byte, 1) != 1))
                 _exit(0);
         if (begins)
-            usleep(rest_us / 2 + (unsigned)rand() % rest_us);
+            usleep(load->rest_us / 2 + (unsigned)rand() % load->rest_us);
     }
 }
 
-static void start_pair(int first, unsigned rest_us)
+static void start_pair(int first, const struct load *load)
 {
     int to_second[2], to_first[2];
     char name[16];
@@ -257,7 +272,7 @@ static void start_pair(int first, unsigned rest_us)
         require(read(gate[0], &none, 1) == 0, "gate");
         srand((unsigned)first);
         pass_bytes(which == 0 ? to_first[0] : to_second[0], which == 0 ? to_second[1] : to_first[1],
-                   which == 0, rest_us);
+                   which == 0, load);
     }
     for (int end = 0; end < 2; end++) {
         close(to_second[end]);
@@ -302,11 +317,11 @@ static void print_waits(const struct hr_blame_matrix *waits)
 }
 
 /* Only then they begin. Among so many we would have the CPU for a moment only. */
-static void start_many(unsigned rest_us)
+static void start_many(const struct load *load)
 {
     require(pipe(gate) == 0, "pipe");
     for (int i = 0; i < MANY; i += 2)
-        start_pair(i, rest_us);
+        start_pair(i, load);
     close(gate[0]);
     require(sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1}) == 0,
             "priority");
@@ -334,20 +349,19 @@ static void watch_many(struct hr_blame *blame)
     require(hr_blame_watch(blame, ids, MANY) == 0, "watch");
 }
 
-/* @param max_cells  0: the default. */
-static void measure_many(unsigned rest_us, size_t max_cells)
+static void measure_many(const struct load *load)
 {
     struct hr_blame *blame =
-        open_blame(&(struct hr_blame_options){.max_groups = MANY, .max_cells = max_cells});
+        open_blame(&(struct hr_blame_options){.max_groups = MANY, .max_cells = load->max_cells});
     struct hr_blame_matrix before = {0}, after = {0}, waits = {0};
     struct hr_reason reason;
 
     watch_many(blame);
-    start_many(rest_us);
-    usleep(500 * 1000);
-    printf("%.0f switches a second, ", measure_rate(2000));
+    start_many(load);
+    usleep(SETTLING_US);
+    printf("%s:\n    %.0f switches a second, ", load->name, measure_rate(2000));
     require(hr_blame_attach(blame, &reason) == 0, "attach");
-    usleep(500 * 1000);
+    usleep(SETTLING_US);
     require(hr_blame_read(blame, &before) == 0, "read");
     printf("%.0f attached: ", measure_rate(3000));
     require(hr_blame_read(blame, &after) == 0, "read");
@@ -364,16 +378,13 @@ static void measure_thousand_groups(void)
 {
     char name[16];
 
-    printf("\n%d groups, each two of them hand bytes to each other: with rests, twice, with room "
-           "for all pairs of groups the second time; without:\n\n",
-           MANY);
+    printf("\n%d groups, each two of them hand bytes to each other,\n\n", MANY);
     for (int i = 0; i < MANY; i++) {
         snprintf(name, sizeof(name), "many%d", i);
         groups_make(groups, name);
     }
-    measure_many(100000, 0);
-    measure_many(100000, (size_t)MANY * MANY);
-    measure_many(1, 0);
+    for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
+        measure_many(&loads[i]);
 }
 
 /* Of the three parts, all or the one that is named. */

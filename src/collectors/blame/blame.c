@@ -201,8 +201,22 @@ int hr_blame_find_top(const struct hr_root *root, const char *controller, uint64
 
 /* --- Watching ------------------------------------------------------------- */
 
+/* The cell of all that a group waits has its place before cells of pairs can have it. Without one,
+ * as the map is full, its waits may be lost until others make room. */
+static void make_total(struct hr_blame *blame, const struct blame_group *group)
+{
+    const struct blame_key key = {.waiter = group->number, .taker = BLAME_TOTAL};
+    uint64_t ns = 0;
+
+    if (blame->by_task || !(group->wanted & BLAME_MEASURED))
+        return;
+    if (blame->calls->lookup(blame->object, BLAME_MAP_CELLS, &key, &ns) == -ENOENT)
+        blame->calls->update(blame->object, BLAME_MAP_CELLS, &key, &ns);
+}
+
 static int watch_group(struct hr_blame *blame, struct blame_group *group)
 {
+    make_total(blame, group);
     int status = blame->calls->update(blame->object, BLAME_MAP_WATCHED, &group->id, &group->wanted);
 
     if (status == 0)
@@ -306,12 +320,18 @@ static bool is_unchanged(const struct hr_blame *blame, const struct hr_blame_cel
 }
 
 /* Keeps what was read for that, if the map is nearly full. */
-static int keep_last(struct hr_blame *blame, const struct hr_blame_matrix *matrix)
+static int keep_last(struct hr_blame *blame, const struct hr_blame_matrix *matrix, size_t in_map)
 {
-    if (matrix->count >= blame->max_cells - blame->max_cells / 4)
+    if (in_map >= blame->max_cells - blame->max_cells / 4)
         return hr_blame_matrix_copy(&blame->last, matrix);
     blame->last.count = 0;
     return 0;
+}
+
+static bool is_made_total(const struct hr_blame *blame, const struct blame_group *waiter,
+                          const struct blame_key *key)
+{
+    return key->taker == BLAME_TOTAL && !blame->by_task && (waiter->watched & BLAME_MEASURED);
 }
 
 /* @param makes_room  whether cells that are not needed any more are removed. */
@@ -325,9 +345,11 @@ static int add_cell(struct hr_blame *blame, const struct blame_key *key, uint64_
     if (waiter == NULL || !translate_taker(blame, key, &cell, &taker))
         return 0;
     cell.waiter = waiter->id;
+    if (wait_ns == 0)
+        return 0;
     if (!makes_room)
         return hr_blame_matrix_add(matrix, &cell);
-    if (is_unchanged(blame, &cell)) {
+    if (!is_made_total(blame, waiter, key) && is_unchanged(blame, &cell)) {
         blame->calls->remove(blame->object, BLAME_MAP_CELLS, key);
         return 0;
     }
@@ -407,7 +429,7 @@ int hr_blame_read(struct hr_blame *blame, struct hr_blame_matrix *matrix)
     if (status != 0)
         return status;
     remove_done_groups(blame, count);
-    keep_last(blame, matrix); /* without memory they make room later */
+    keep_last(blame, matrix, count); /* without memory they make room later */
     return 0;
 }
 

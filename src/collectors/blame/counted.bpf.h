@@ -62,7 +62,10 @@ static inline __attribute__((always_inline)) __u64 finish_ending(struct counted 
 
 /* --- While it lasts ------------------------------------------------------- */
 
-#define PATIENCE 1024 /* the other CPU needs a few instructions */
+/* The other CPU needs a few instructions. What follows a loop is verified for each way out of it,
+ * so that there are few. */
+#define LOOKS      16
+#define LOOK_READS 64
 
 static inline __attribute__((always_inline)) void note(struct counted *counted, __u64 queued,
                                                        __u64 until)
@@ -85,8 +88,10 @@ static inline __attribute__((always_inline)) void take_back(struct counted *coun
 static inline __attribute__((always_inline)) __u64 await_ended(const struct counted *counted,
                                                                __u64 queued)
 {
-    for (int i = 0; i < PATIENCE; i++) {
-        const __u64 ended = *(volatile const __u64 *)&counted->ended;
+    for (int look = 0; look < LOOKS; look++) {
+        __u64 ended = 0;
+        for (int read = 0; read < LOOK_READS; read++)
+            ended = *(volatile const __u64 *)&counted->ended;
         if (ended >= queued)
             return ended;
     }

@@ -305,61 +305,6 @@ END_TEST
 
 static const char *const contenders[] = {"web", "backup", "cron"};
 
-/* What has no room is counted once: as a wait that was lost, or as a part of one that wasn't. */
-static void expect_lost_once(void)
-{
-    const double lost = (double)live.delta.lost_ns / 1e6;
-    const double unsplit = (double)live.delta.unsplit_ns / 1e6;
-    double total = lost, unknown = 0;
-    struct live_bounds waited = {0};
-
-    for (size_t i = 0; i < 3; i++) {
-        const struct live_bounds of = live_waited(&live, contenders[i]);
-        waited.least_ms += of.least_ms;
-        waited.most_ms += of.most_ms;
-        total += live_total(&live, contenders[i]);
-        unknown += live_cell(&live, contenders[i], HR_BLAME_UNKNOWN, NULL);
-    }
-    live_expect("all waits, and what was lost", total, waited, LIVE_SUM_PCT, LIVE_EDGE_MS);
-    printf("# lost: %.1f ms, unsplit: %.1f, unattributed: %.1f\n", lost, unsplit, unknown);
-    ck_assert_double_gt(lost, 100);
-    ck_assert_double_le(unsplit, unknown + 1);
-}
-
-/* What is lost at first has room once others have left. */
-START_TEST(test_what_has_no_room_is_reported)
-{
-    const struct hr_blame_options options = {.max_groups = 16, .max_cells = 3};
-
-    live_close(&live);
-    live_open(&live, &options, groups);
-    for (size_t i = 0; i < 3; i++)
-        groups_make(groups, contenders[i]);
-    live_watch(&live, "web", "backup", "cron", NULL);
-    for (size_t i = 0; i < 3; i++)
-        spin(contenders[i]);
-    usleep(300 * 1000);
-    live_read(&live, 0);
-    usleep(1000 * 1000);
-    live_read(&live, 1);
-    ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
-    ck_assert_uint_le(live.delta.count, 3);
-    expect_lost_once();
-    groups_end(groups, live.tasks[1].pid);
-    groups_end(groups, live.tasks[2].pid);
-    live.task_count = 1;
-    uint64_t lost_ns = 1;
-    for (int i = 0; i < 100 && lost_ns > 0; i++) {
-        live_read(&live, 0);
-        usleep(100 * 1000);
-        live_read(&live, 1);
-        ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
-        lost_ns = live.delta.lost_ns;
-    }
-    ck_assert_uint_eq(lost_ns, 0);
-}
-END_TEST
-
 /* Groups that take the CPU are distinguished anyway. Theirs are most of the waits, but the only
  * cell that there is room for is of the one that is measured, so nothing but its parts has none. */
 START_TEST(test_waits_that_are_not_measured_count_nowhere)
@@ -578,7 +523,6 @@ int main(void)
     tcase_add_test(tests, test_waits_on_several_cpus);
     tcase_add_test(tests, test_detached_it_measures_nothing);
     tcase_add_test(tests, test_a_removed_group_makes_room);
-    tcase_add_test(tests, test_what_has_no_room_is_reported);
     tcase_add_test(tests, test_waits_that_are_not_measured_count_nowhere);
     if (has_weights())
         tcase_add_test(tests, test_weights_show_in_what_is_taken);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collectors/blame/check_blame_limits_live.c - what the programs' maps have no room for, and what
+ * it takes to load the programs.
+ */
+#include <bpf/bpf.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectors/blame/blame_live.h"
+#include "support/suite.h"
+
+static struct groups *groups;
+static struct live live;
+
+static void set_up(void)
+{
+    groups = groups_new();
+    live_open(&live, &(struct hr_blame_options){.max_groups = 16, .lasting = true}, groups);
+}
+
+static void tear_down(void)
+{
+    live_close(&live);
+    groups_free(groups);
+}
+
+static void spin(const char *group)
+{
+    live_add(&live, group, groups_start_busy(groups, group, live_last_cpu()));
+}
+
+static const char *const contenders[] = {"web", "backup", "cron"};
+
+/* What has no room is counted once: as a wait that was lost, or as a part of one that wasn't. */
+static void expect_lost_once(void)
+{
+    const double lost = (double)live.delta.lost_ns / 1e6;
+    const double unsplit = (double)live.delta.unsplit_ns / 1e6;
+    double total = lost, unknown = 0;
+    struct live_bounds waited = {0};
+
+    for (size_t i = 0; i < 3; i++) {
+        const struct live_bounds of = live_waited(&live, contenders[i]);
+        waited.least_ms += of.least_ms;
+        waited.most_ms += of.most_ms;
+        total += live_total(&live, contenders[i]);
+        unknown += live_cell(&live, contenders[i], HR_BLAME_UNKNOWN, NULL);
+    }
+    live_expect("all waits, and what was lost", total, waited, LIVE_SUM_PCT, LIVE_EDGE_MS);
+    printf("# lost: %.1f ms, unsplit: %.1f, unattributed: %.1f\n", lost, unsplit, unknown);
+    ck_assert_double_le(unsplit, unknown + 1);
+}
+
+/* Three groups contend where there is room for three cells. */
+static void contend_for_cells(bool by_task)
+{
+    const struct hr_blame_options options = {.max_groups = 16, .max_cells = 3, .by_task = by_task};
+
+    live_close(&live);
+    live_open(&live, &options, groups);
+    for (size_t i = 0; i < 3; i++)
+        groups_make(groups, contenders[i]);
+    live_watch(&live, "web", "backup", "cron", NULL);
+    for (size_t i = 0; i < 3; i++)
+        spin(contenders[i]);
+    usleep(300 * 1000);
+    live_read(&live, 0);
+    usleep(1000 * 1000);
+    live_read(&live, 1);
+    ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
+    ck_assert_uint_le(live.delta.count, 3);
+    expect_lost_once();
+}
+
+/* How long groups wait is known, but not for whom. */
+START_TEST(test_no_pair_of_groups_has_the_room_of_another_wait)
+{
+    contend_for_cells(false);
+    ck_assert_uint_eq(live.delta.lost_ns, 0);
+    ck_assert_uint_gt(live.delta.unsplit_ns, 1000 * 1000 * 1000);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_double_gt(live_total(&live, contenders[i]), 100);
+}
+END_TEST
+
+/* What is lost at first has room once others have left. */
+START_TEST(test_what_has_no_room_is_reported)
+{
+    contend_for_cells(true);
+    ck_assert_uint_gt(live.delta.lost_ns, 100 * 1000 * 1000);
+    groups_end(groups, live.tasks[1].pid);
+    groups_end(groups, live.tasks[2].pid);
+    live.task_count = 1;
+    uint64_t lost_ns = 1;
+    for (int i = 0; i < 100 && lost_ns > 0; i++) {
+        live_read(&live, 0);
+        usleep(100 * 1000);
+        live_read(&live, 1);
+        ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
+        lost_ns = live.delta.lost_ns;
+    }
+    ck_assert_uint_eq(lost_ns, 0);
+}
+END_TEST
+
+/* Instructions that the kernel verified of a program of ours, by its id; 0: it is another one. */
+static unsigned find_verified(unsigned id)
+{
+    static const char *const names[] = {"on_switch", "on_wakeup", "on_migrate", "on_reading"};
+    struct bpf_prog_info info = {0};
+    __u32 size = sizeof(info);
+    int fd = bpf_prog_get_fd_by_id(id);
+
+    if (fd < 0)
+        return 0;
+    const int status = bpf_obj_get_info_by_fd(fd, &info, &size);
+    close(fd);
+    for (size_t i = 0; status == 0 && i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(info.name, names[i]) == 0)
+            return info.verified_insns;
+    return 0;
+}
+
+/* Each takes some 0.4 us, in the thread that loads. By how a loop is written there may be ten times
+ * as many. */
+START_TEST(test_loading_verifies_few_instructions)
+{
+    enum { MOST = 100000 };
+    unsigned programs = 0;
+
+    for (__u32 id = 0; bpf_prog_get_next_id(id, &id) == 0;) {
+        const unsigned verified = find_verified(id);
+        programs += verified > 0;
+        ck_assert_uint_le(verified, MOST);
+    }
+    ck_assert_uint_ge(programs, 4);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("blame limits live");
+    tcase_set_timeout(tests, 600); /* only there to end what hangs */
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!live_can_measure())
+        return 0;
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, test_no_pair_of_groups_has_the_room_of_another_wait);
+    tcase_add_test(tests, test_what_has_no_room_is_reported);
+    tcase_add_test(tests, test_loading_verifies_few_instructions);
+    return run_suite("blame limits live", tests);
+}
