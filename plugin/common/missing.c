@@ -12,54 +12,7 @@
 #include "utils/common/common.h"
 #include "utils_cache.h"
 
-/* Whether a name in collectd's cache, "HOST/psi-a_b/percent-cpu-full", is of a series' host and
- * plugin. */
-static bool is_of_plugin(const char *name, const value_list_t *series)
-{
-    const size_t host = strlen(series->host), plugin = strlen(series->plugin);
-
-    return strncmp(name, series->host, host) == 0 && name[host] == '/' &&
-           strncmp(name + host + 1, series->plugin, plugin) == 0 &&
-           (name[host + 1 + plugin] == '-' || name[host + 1 + plugin] == '/');
-}
-
-/* When the newest values of a series' plugin were read that have come to collectd's cache. */
-static cdtime_t newest_cached(const value_list_t *series)
-{
-    cdtime_t newest = series->time, time;
-    uc_iter_t *cache = uc_get_iterator();
-    char *name; /* the cache's own: it isn't the copy that utils_cache.h says */
-
-    while (cache != NULL && uc_iterator_next(cache, &name) == 0)
-        if (is_of_plugin(name, series) && uc_iterator_get_time(cache, &time) == 0 && time > newest)
-            newest = time;
-    uc_iterator_destroy(cache);
-    return newest;
-}
-
-/* By how much the cache is behind what the plugin has read; 0: by no more than an interval, or the
- * series is another host's. */
-static cdtime_t find_lateness(const value_list_t *series)
-{
-    if (strcmp(series->host, hostname_g) != 0)
-        return 0;
-    const cdtime_t read = submit_newest(), cached = newest_cached(series);
-    return read > cached + series->interval ? read - cached : 0;
-}
-
-/* Why a group whose events haven't shown that it is gone has no value. */
-static void write_reason_of_lack(const value_list_t *series, cdtime_t now, char *reason,
-                                 size_t size)
-{
-    const cdtime_t late = find_lateness(series);
-
-    if (late > 0)
-        snprintf(reason, size, "collectd is %.0f s behind, as its values wait for its writers",
-                 CDTIME_T_TO_DOUBLE(late));
-    else
-        snprintf(reason, size, "no value has come for %.0f s",
-                 CDTIME_T_TO_DOUBLE(now - series->time));
-}
+/* --- Ends ----------------------------------------------------------------- */
 
 /* As a trigger of psi says it of its own end. */
 static void write_reason(const value_list_t *series, cdtime_t now, char *reason, size_t size)
@@ -75,7 +28,8 @@ static void write_reason(const value_list_t *series, cdtime_t now, char *reason,
         snprintf(reason, size, "other cgroups wait more (TopGroups)");
         break;
     case ABSENCE_UNKNOWN:
-        write_reason_of_lack(series, now, reason, size);
+        snprintf(reason, size, "no value has come for %.0f s",
+                 CDTIME_T_TO_DOUBLE(now - series->time));
         break;
     }
 }
@@ -101,12 +55,16 @@ static void notify_end(const value_list_t *series, const data_set_t *set)
     plugin_notification_meta_free(notice.meta);
 }
 
+/* --- The plugin's own ----------------------------------------------------- */
+
 /* What a plugin's series had when collectd ended, and have now. */
 static struct {
     const char *plugin;
     pthread_mutex_t lock; /* of opening the record */
     struct threshold_record *record;
     cdtime_t begun;
+    cdtime_t read;          /* when the last read began */
+    _Atomic cdtime_t ended; /* when the last one that has ended began; 0: none has */
 } own = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* @return NULL if memory was short. */
@@ -122,42 +80,58 @@ static struct threshold_record *get_record(void)
     return record;
 }
 
-/* threshold knows of the alarm, or of the previous run's only receivers do. */
-static bool has_alarm(const value_list_t *series, const data_set_t *set)
-{
-    const int state = uc_get_state(set, series);
-    struct threshold_record *record;
+/* --- What is known -------------------------------------------------------- */
 
-    if (state == STATE_WARNING || state == STATE_ERROR)
-        return true;
-    record = get_record();
-    return record != NULL && threshold_record_has(record, series);
+/* Whether a name in collectd's cache, "HOST/psi-a_b/percent-cpu-full", is of this host and the
+ * plugin. */
+static bool is_ours(const char *name)
+{
+    const size_t host = strlen(hostname_g), plugin = strlen(own.plugin);
+
+    return strncmp(name, hostname_g, host) == 0 && name[host] == '/' &&
+           strncmp(name + host + 1, own.plugin, plugin) == 0 &&
+           (name[host + 1 + plugin] == '-' || name[host + 1 + plugin] == '/');
 }
 
-static void end_alarm(const value_list_t *series)
+/* When the newest values of the plugin were read that have come to collectd's cache. */
+static cdtime_t newest_cached(void)
 {
-    const data_set_t *set = plugin_get_ds(series->type);
+    cdtime_t newest = 0, time;
+    uc_iter_t *cache = uc_get_iterator();
+    char *name; /* the cache's own: it isn't the copy that utils_cache.h says */
 
-    if (set != NULL && has_alarm(series, set))
-        notify_end(series, set);
+    while (cache != NULL && uc_iterator_next(cache, &name) == 0)
+        if (is_ours(name) && uc_iterator_get_time(cache, &time) == 0 && time > newest)
+            newest = time;
+    uc_iterator_destroy(cache);
+    return newest;
 }
 
-static int handle_missing(const value_list_t *series, __attribute__((unused)) user_data_t *data)
+/* Until when all that the plugin has read has come to the cache: values come in the order in which
+ * they were read. */
+static cdtime_t come_until(void)
 {
-    if (strcmp(series->plugin, own.plugin) == 0)
-        end_alarm(series);
-    return 0;
+    const cdtime_t cached = newest_cached();
+
+    if (submit_newest() > cached)
+        return cached;
+    return own.ended > cached ? own.ended : cached;
 }
 
-static int note(const notification_t *notice, __attribute__((unused)) user_data_t *data)
+/* Values of one read come one after the other. */
+static cdtime_t due_of(const value_list_t *series)
 {
-    struct threshold_record *record = NULL;
+    return series->time + series->interval + series->interval / 2;
+}
 
-    if (strcmp(notice->plugin, own.plugin) == 0 && threshold_record_concerns(notice))
-        record = get_record();
-    if (record != NULL)
-        threshold_record_note(record, notice);
-    return 0;
+/* Whether a series has no values though the plugin's have come that were read later. Of another
+ * host it isn't known what was read; but where our values wait, so do its. */
+static bool is_lack_known(const value_list_t *series)
+{
+    if (strcmp(series->host, hostname_g) == 0)
+        return come_until() >= due_of(series);
+    const cdtime_t cached = newest_cached();
+    return cached == 0 || cached + 2 * plugin_get_interval() >= submit_newest();
 }
 
 static bool is_cached(const value_list_t *series)
@@ -173,28 +147,123 @@ static bool is_cached(const value_list_t *series)
     return is_there;
 }
 
+/* --- Values that are missing ---------------------------------------------- */
+
+/* threshold knows of the alarm, or of the previous run's only receivers do. */
+static bool has_alarm(const value_list_t *series, const data_set_t *set)
+{
+    const int state = uc_get_state(set, series);
+    struct threshold_record *record;
+
+    if (state == STATE_WARNING || state == STATE_ERROR)
+        return true;
+    record = get_record();
+    return record != NULL && threshold_record_has(record, series);
+}
+
+/* Leaves it to missing_check() where it isn't known whether the series has values that wait. */
+static bool is_left(const value_list_t *series)
+{
+    struct threshold_record *record = get_record();
+
+    return record != NULL && absence_find(series->plugin_instance) == ABSENCE_UNKNOWN &&
+           !is_lack_known(series) && threshold_record_leave(record, series, due_of(series));
+}
+
+static int handle_missing(const value_list_t *series, __attribute__((unused)) user_data_t *data)
+{
+    const data_set_t *set = NULL;
+
+    if (strcmp(series->plugin, own.plugin) == 0)
+        set = plugin_get_ds(series->type);
+    if (set != NULL && has_alarm(series, set) && !is_left(series))
+        notify_end(series, set);
+    return 0;
+}
+
+static void end_left(value_list_t *series)
+{
+    const data_set_t *set = plugin_get_ds(series->type);
+
+    if (series->interval == 0 && strcmp(series->host, hostname_g) != 0)
+        return; /* its interval isn't known */
+    if (series->interval == 0)
+        series->time = own.begun;
+    if (set != NULL && !is_cached(series))
+        notify_end(series, set);
+}
+
 /* Shares and rates have a value from the second read on, and that has to get to the cache. */
 void missing_check(cdtime_t longest)
 {
     struct threshold_record *record = get_record();
+    const cdtime_t now = cdtime();
     value_list_t series;
 
-    if (record == NULL || cdtime() < own.begun + 3 * plugin_get_interval() + longest)
+    own.ended = own.read;
+    own.read = now;
+    if (record == NULL || !threshold_record_has_left(record))
         return;
-    while (threshold_record_take_left(record, &series)) {
-        if (strcmp(series.host, hostname_g) != 0)
-            continue; /* its interval isn't known */
-        series.time = own.begun;
-        series.interval = plugin_get_interval() + longest;
-        if (!is_cached(&series))
-            end_alarm(&series);
+    threshold_record_set_due(record, own.begun + 3 * plugin_get_interval() + longest);
+    const cdtime_t until = come_until();
+    while (threshold_record_take_left(record, until, &series))
+        end_left(&series);
+}
+
+/* --- Values that are the first -------------------------------------------- */
+
+/* A rate isn't known of the first value, which threshold takes for OKAY. */
+static bool has_rate(const data_set_t *set, const cache_event_t *event)
+{
+    return event->type != CE_VALUE_NEW || set->ds[0].type == DS_TYPE_GAUGE;
+}
+
+/* Called before threshold judges the value. Of an alarm whose rates aren't known yet the state is
+ * OKAY until then, so that threshold doesn't notify. */
+static void set_state(const data_set_t *set, cache_event_t *event)
+{
+    const value_list_t *series = event->value_list;
+    struct threshold_record *record = get_record();
+    int state = record != NULL ? threshold_record_state(record, series) : STATE_UNKNOWN;
+
+    if (event->type == CE_VALUE_UPDATE && uc_get_state(set, series) != STATE_OKAY)
+        return;
+    if (state != STATE_OKAY && !has_rate(set, event)) {
+        state = STATE_OKAY;
+        event->ret = 1; /* the next is told as well */
     }
+    uc_set_state(set, series, state);
+}
+
+static int handle_cache(cache_event_t *event, __attribute__((unused)) user_data_t *data)
+{
+    const data_set_t *set = NULL;
+
+    if (event->type != CE_VALUE_EXPIRED && strcmp(event->value_list->plugin, own.plugin) == 0)
+        set = plugin_get_ds(event->value_list->type);
+    if (set != NULL)
+        set_state(set, event);
+    return 0;
+}
+
+/* --- Life ----------------------------------------------------------------- */
+
+static int note(const notification_t *notice, __attribute__((unused)) user_data_t *data)
+{
+    struct threshold_record *record = NULL;
+
+    if (strcmp(notice->plugin, own.plugin) == 0 && threshold_record_concerns(notice))
+        record = get_record();
+    if (record != NULL)
+        threshold_record_note(record, notice);
+    return 0;
 }
 
 void missing_close(void)
 {
     threshold_record_close(own.record);
     own.record = NULL;
+    own.read = own.ended = 0;
 }
 
 void missing_end_alarms(const char *plugin)
@@ -203,5 +272,6 @@ void missing_end_alarms(const char *plugin)
 
     own.plugin = plugin;
     plugin_register_missing(plugin, handle_missing, &data);
+    plugin_register_cache_event(plugin, handle_cache, &data);
     plugin_register_notification(plugin, note, &data);
 }

@@ -2,11 +2,13 @@
 #include "common/threshold_record.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <unistd.h>
 
 #include "common/complaint.h"
 #include "common/log.h"
@@ -15,13 +17,16 @@
 #include "common/state_writer.h"
 #include "headroom/state_file.h"
 #include "utils/common/common.h"
+#include "utils_cache.h"
 
 /* The first line of the file; its number is the format's. */
 #define FIRST_LINE "headroom thresholds 1\n"
 
 struct threshold_alarm {
-    value_list_t series; /* only what identifies it */
-    bool is_left;        /* by the previous run */
+    value_list_t series; /* what identifies it; if it is left its time and interval, too */
+    int state;           /* as threshold has it; STATE_UNKNOWN: it is of the previous run */
+    bool is_left;
+    cdtime_t due; /* if it is left; 0: isn't known yet */
     SLIST_ENTRY(threshold_alarm) entry;
 };
 
@@ -30,6 +35,7 @@ struct threshold_record {
     char *path; /* NULL: memory was short, and nothing is kept */
     pthread_mutex_t lock;
     SLIST_HEAD(, threshold_alarm) alarms;
+    bool is_complete;            /* all that receivers have as alarms is known, and can be kept */
     struct state_writer *writer; /* NULL: nothing was written yet */
     struct complaint failure;    /* the writer's */
 };
@@ -55,16 +61,18 @@ static struct threshold_alarm *find_alarm(const struct threshold_record *record,
     return alarm;
 }
 
-static bool add_alarm(struct threshold_record *record, const value_list_t *series, bool is_left)
+/* @return NULL if memory was short. */
+static struct threshold_alarm *add_alarm(struct threshold_record *record,
+                                         const value_list_t *series)
 {
     struct threshold_alarm *added = calloc(1, sizeof(*added));
 
     if (added == NULL)
-        return false;
+        return NULL;
     added->series = *series;
-    added->is_left = is_left;
+    added->state = STATE_UNKNOWN;
     SLIST_INSERT_HEAD(&record->alarms, added, entry);
-    return true;
+    return added;
 }
 
 static void remove_alarm(struct threshold_record *record, struct threshold_alarm *alarm)
@@ -95,7 +103,20 @@ static void parse_line(struct threshold_record *record, char *line)
         sstrncpy(fields[i].text, field, fields[i].size);
     }
     sstrncpy(series.plugin, record->plugin, sizeof(series.plugin));
-    add_alarm(record, &series, true);
+    struct threshold_alarm *alarm = add_alarm(record, &series);
+    if (alarm == NULL)
+        record->is_complete = false;
+    else
+        alarm->is_left = true;
+}
+
+/* Where the file can't be written, there may be none though there were alarms. */
+static bool can_be_written(const char *path)
+{
+    char directory[PATH_MAX];
+
+    snprintf(directory, sizeof(directory), "%.*s", (int)(strrchr(path, '/') + 1 - path), path);
+    return access(directory, W_OK) == 0;
 }
 
 static void read_file(struct threshold_record *record)
@@ -104,6 +125,7 @@ static void read_file(struct threshold_record *record)
     size_t length;
     int status = hr_state_file_read_all(record->path, &bytes, &length);
 
+    record->is_complete = (status == 0 || status == -ENOENT) && can_be_written(record->path);
     if (status == -ENOENT)
         return;
     char *text = status == 0 ? strndup(bytes, length) : NULL;
@@ -116,6 +138,7 @@ static void read_file(struct threshold_record *record)
                 "stay open at the receivers.",
                 record->plugin, record->path,
                 status < 0 ? STRERROR(-status) : "it isn't what this plugin writes");
+        record->is_complete = false;
         free(text);
         return;
     }
@@ -200,16 +223,18 @@ void threshold_record_note(struct threshold_record *record, const notification_t
     const value_list_t series = series_of(notice);
     pthread_mutex_lock(&record->lock);
     struct threshold_alarm *alarm = find_alarm(record, &series);
-    bool has_changed = false;
-    if (alarm != NULL && notice->severity == NOTIF_OKAY) {
+    const bool was_there = alarm != NULL;
+    if (notice->severity != NOTIF_OKAY) {
+        alarm = was_there ? alarm : add_alarm(record, &series);
+        if (alarm != NULL) {
+            alarm->state = notice->severity == NOTIF_WARNING ? STATE_WARNING : STATE_ERROR;
+            alarm->is_left = false;
+        }
+    } else if (was_there) {
         remove_alarm(record, alarm);
-        has_changed = true;
-    } else if (alarm != NULL) {
-        alarm->is_left = false;
-    } else if (notice->severity != NOTIF_OKAY) {
-        has_changed = add_alarm(record, &series, false);
+        alarm = NULL;
     }
-    if (has_changed)
+    if (was_there != (alarm != NULL))
         save(record);
     pthread_mutex_unlock(&record->lock);
 }
@@ -222,14 +247,69 @@ bool threshold_record_has(struct threshold_record *record, const value_list_t *s
     return has;
 }
 
-bool threshold_record_take_left(struct threshold_record *record, value_list_t *series)
+int threshold_record_state(struct threshold_record *record, const value_list_t *series)
+{
+    pthread_mutex_lock(&record->lock);
+    const struct threshold_alarm *alarm = find_alarm(record, series);
+    int state = record->is_complete ? STATE_OKAY : STATE_UNKNOWN;
+    if (alarm != NULL)
+        state = alarm->state;
+    pthread_mutex_unlock(&record->lock);
+    return state;
+}
+
+/* --- Alarms that are left ------------------------------------------------- */
+
+bool threshold_record_leave(struct threshold_record *record, const value_list_t *series,
+                            cdtime_t due)
+{
+    pthread_mutex_lock(&record->lock);
+    struct threshold_alarm *alarm = find_alarm(record, series);
+    if (alarm != NULL) {
+        alarm->series.time = series->time;
+        alarm->series.interval = series->interval;
+        alarm->is_left = true;
+        alarm->due = due;
+    }
+    pthread_mutex_unlock(&record->lock);
+    return alarm != NULL;
+}
+
+void threshold_record_set_due(struct threshold_record *record, cdtime_t due)
 {
     struct threshold_alarm *alarm;
 
     pthread_mutex_lock(&record->lock);
     SLIST_FOREACH(alarm, &record->alarms, entry)
-    if (alarm->is_left)
+    if (alarm->is_left && alarm->series.interval == 0)
+        alarm->due = due;
+    pthread_mutex_unlock(&record->lock);
+}
+
+/* @param time  0: one that is due whenever */
+static struct threshold_alarm *find_left(const struct threshold_record *record, cdtime_t time)
+{
+    struct threshold_alarm *alarm;
+
+    SLIST_FOREACH(alarm, &record->alarms, entry)
+    if (alarm->is_left && (time == 0 || (alarm->due > 0 && alarm->due <= time)))
         break;
+    return alarm;
+}
+
+bool threshold_record_has_left(struct threshold_record *record)
+{
+    pthread_mutex_lock(&record->lock);
+    const bool has = find_left(record, 0) != NULL;
+    pthread_mutex_unlock(&record->lock);
+    return has;
+}
+
+bool threshold_record_take_left(struct threshold_record *record, cdtime_t time,
+                                value_list_t *series)
+{
+    pthread_mutex_lock(&record->lock);
+    struct threshold_alarm *alarm = time > 0 ? find_left(record, time) : NULL;
     if (alarm != NULL) {
         alarm->is_left = false;
         *series = alarm->series;

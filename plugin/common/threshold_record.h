@@ -34,10 +34,38 @@ void threshold_record_note(struct threshold_record *record, const notification_t
 /** Whether a series has an alarm, by this run or the previous one. */
 bool threshold_record_has(struct threshold_record *record, const value_list_t *series);
 
-/** Takes one alarm that the previous run left, and this one has neither begun again nor ended, out
- * of those left; it stays in the record. @param series  receives whose it is. @return whether there
- * was one. */
-bool threshold_record_take_left(struct threshold_record *record, value_list_t *series);
+/**
+ * What threshold is to take the state of a series for that has its first value: of one without an
+ * alarm OKAY, of which it doesn't notify then; of one with an alarm by this run, that alarm's; and
+ * STATE_UNKNOWN of one that receivers may have as an alarm: as the previous run left one, or what
+ * it left isn't known, or couldn't be kept.
+ */
+int threshold_record_state(struct threshold_record *record, const value_list_t *series);
+
+/*
+ * Alarms that are left have series without values, of which it isn't known why: those of the
+ * previous run, and those by threshold_record_leave(). Each is left until threshold notifies of it
+ * again, or it is taken, when it is due; it stays in the record.
+ */
+
+/** Leaves the alarm of a series, whose time and interval are kept. @return whether it has one. */
+bool threshold_record_leave(struct threshold_record *record, const value_list_t *series,
+                            cdtime_t due);
+
+/** Sets when those of the previous run are due. */
+void threshold_record_set_due(struct threshold_record *record, cdtime_t due);
+
+/** Whether one is left. */
+bool threshold_record_has_left(struct threshold_record *record);
+
+/**
+ * Takes one that was due at a time out of those left.
+ *
+ * @param series  receives whose it is; with the interval 0 if the previous run left it.
+ * @return whether there was one.
+ */
+bool threshold_record_take_left(struct threshold_record *record, cdtime_t time,
+                                value_list_t *series);
 
 /** Writes what waits to be written, and frees. NULL is allowed. */
 void threshold_record_close(struct threshold_record *record);

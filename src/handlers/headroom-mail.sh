@@ -5,8 +5,8 @@
 #
 #     headroom-mail [-n HITS] [-s DIRECTORY] [-w SECONDS] ADDRESS...
 #
-# psi reports changes only, so each is mailed; so is what other plugins send. The plugin threshold sends an OKAY
-# for every series when collectd starts, and its alarms once more; so does headroom its <Alert>; osnoise reports noises
+# psi reports changes only, so each is mailed; so is what other plugins send. The plugin threshold sends its alarms
+# once more when collectd starts, and of other plugins' series an OKAY for each; so does headroom its <Alert>; osnoise reports noises
 # that go on, with Repeat. Of these three the beginning of an alarm, a worse severity and its end are mailed. That needs a record of
 # what was mailed: collectd's notification doesn't say whether there was an alarm before.
 #

@@ -134,7 +134,7 @@ open_record() {
     own=$record_folder/$hash
     [ -z "$subject" ] || hash_of "$subject"
     lock=$record_folder/$hash.lock
-    # The plugin threshold starts with an OKAY for each of a thousand series that never had an alarm. A trigger's
+    # The plugin threshold may start with an OKAY for each of a thousand series that never had an alarm. A trigger's
     # follows a WARNING, which may come later, as programs run side by side.
     detail Trigger
     [ "$severity" != OKAY ] || [ -n "$value" ] || [ -e "$lock" ] || return 0

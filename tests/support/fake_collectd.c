@@ -51,7 +51,9 @@ static struct {
     plugin_shutdown_cb shutdown;
     plugin_missing_cb missing;
     user_data_t missing_data;
-    int missing_state;
+    plugin_cache_event_cb cache_event;
+    user_data_t cache_event_data;
+    int state; /* of the series that is missing, or has a value */
     struct read_callback reads[MAX_READS];
     size_t read_count;
     void *series; /* a tsearch(3) tree */
@@ -270,7 +272,15 @@ int plugin_register_missing(__attribute__((unused)) const char *name, plugin_mis
     return 0;
 }
 
-/* --- Missing values ------------------------------------------------------- */
+int plugin_register_cache_event(__attribute__((unused)) const char *name,
+                                plugin_cache_event_cb callback, const user_data_t *data)
+{
+    fake.cache_event = callback;
+    fake.cache_event_data = *data;
+    return 0;
+}
+
+/* --- Missing and first values --------------------------------------------- */
 
 const data_set_t *plugin_get_ds(const char *name)
 {
@@ -288,13 +298,33 @@ const data_set_t *plugin_get_ds(const char *name)
 int uc_get_state(__attribute__((unused)) const data_set_t *set,
                  __attribute__((unused)) const value_list_t *list)
 {
-    return fake.missing_state;
+    return fake.state;
+}
+
+int uc_set_state(__attribute__((unused)) const data_set_t *set,
+                 __attribute__((unused)) const value_list_t *list, int state)
+{
+    const int before = fake.state;
+
+    fake.state = state;
+    return before;
 }
 
 int fake_miss(const value_list_t *series, int state)
 {
-    fake.missing_state = state;
+    fake.state = state;
     return fake.missing(series, &fake.missing_data);
+}
+
+int fake_cache_event(enum cache_event_type_e type, const value_list_t *series, int *state)
+{
+    cache_event_t event = {.type = type, .value_list = series, .value_list_name = ""};
+
+    fake.state = *state;
+    if (fake.cache_event(&event, &fake.cache_event_data) != 0)
+        fail("the callback of cache events has failed");
+    *state = fake.state;
+    return event.ret;
 }
 
 /* --- Clock and texts ------------------------------------------------------ */

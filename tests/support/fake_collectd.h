@@ -109,6 +109,15 @@ size_t fake_count(const char *pattern);
  * @return what it returned. */
 int fake_miss(const value_list_t *series, int state);
 
+/**
+ * Calls the plugin's callback of cache events, as the daemon does for a series that has a value,
+ * before its writers get that.
+ *
+ * @param state  the series' state, in and out.
+ * @return whether it is to be called for the series' next values.
+ */
+int fake_cache_event(enum cache_event_type_e type, const value_list_t *series, int *state);
+
 /** How many values were rejected since fake_start(); the first of them is shown on stderr. */
 size_t fake_rejections(void);
 

@@ -48,6 +48,11 @@ const char *usage_include_directory(const struct usage *usage, size_t index)
     return index == COUNT(directories) ? base_dir(&usage->config) : NULL;
 }
 
+const char *usage_base_dir(const struct usage *usage)
+{
+    return base_dir(&usage->config);
+}
+
 char *usage_history_path(const struct usage *usage)
 {
     char *path;

@@ -108,6 +108,9 @@ int usage_read(const char *path, struct usage *usage, struct config_fault *fault
  * NULL: there are no more. */
 const char *usage_include_directory(const struct usage *usage, size_t index);
 
+/** collectd's BaseDir, where the plugins keep what they know. */
+const char *usage_base_dir(const struct usage *usage);
+
 /** @return the file in which the headroom plugin saves what it knows of trends, for free(); NULL:
  * memory is short. */
 char *usage_history_path(const struct usage *usage);

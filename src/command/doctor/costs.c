@@ -41,10 +41,6 @@
 /* How many files it makes in no time: 7,000 were seen to take 11 s of two CPUs. */
 #define RRD_FEW_FILES 1000
 
-/* What a program that is run for a notification takes, headroom-mail or headroom-alert, which have
- * nothing to send; collectd-headroom(5), COSTS. */
-#define CPU_S_PER_PROGRAM 0.0145
-
 /* referenced, duration of window and scan; and with several windows two of each */
 #define SERIES_OF_TARGET 3
 #define SERIES_OF_WINDOW 2
@@ -383,56 +379,6 @@ static void print_carbon(const struct note *note, const struct hr_root *root, si
                remedy);
 }
 
-/* --- Programs at a start -------------------------------------------------- */
-
-static size_t count_blocks(const struct config_item *item, const char *key)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < item->child_count; i++)
-        count += config_is(&item->children[i], key);
-    return count;
-}
-
-/* Of a block Plugin of threshold; without an Instance it is for all groups, and the system. */
-static size_t count_with_threshold(const struct config_item *block,
-                                   const struct costs costs[COSTS_PLUGINS])
-{
-    for (size_t i = 0; i < COSTS_PLUGINS; i++)
-        if (costs[i].plugin != NULL && strcmp(costs[i].plugin, config_text(block)) == 0)
-            return count_blocks(block, "Type") *
-                   (config_find(block, "Instance") != NULL ? 1 : costs[i].groups + 1);
-    return 0;
-}
-
-/* collectd's plugin threshold notifies of each series that has one when collectd starts, and its
- * plugin exec runs each of its programs for each notification. */
-static size_t count_programs(const struct usage *usage, const struct costs costs[COSTS_PLUGINS])
-{
-    const struct config_item *config = &usage->config;
-    size_t count = 0;
-
-    if (!usage->threshold || !usage->exec)
-        return 0;
-    for (size_t i = 0; i < config->child_count; i++) {
-        const struct config_item *block = &config->children[i];
-        if (!config_is(block, "Plugin") || strcasecmp(config_text(block), "threshold") != 0)
-            continue;
-        for (size_t j = 0; j < block->child_count; j++)
-            if (config_is(&block->children[j], "Plugin"))
-                count += count_with_threshold(&block->children[j], costs);
-    }
-    return count * usage->handlers.count;
-}
-
-static void print_start(const struct note *note, size_t programs)
-{
-    print_note(note, "start",
-               "about %zu programs are run, one for each series with a threshold: %.1f s of CPU; "
-               "see COSTS in collectd-headroom(5)",
-               programs, (double)programs * CPU_S_PER_PROGRAM);
-}
-
 /* --- Sums ----------------------------------------------------------------- */
 
 static bool has_plugin(const struct costs costs[COSTS_PLUGINS], const char *name)
@@ -469,7 +415,6 @@ void costs_print(FILE *out, const struct hr_root *root, const struct usage *usag
                  const struct costs costs[COSTS_PLUGINS], size_t width)
 {
     const struct note note = {out, width};
-    const size_t programs = count_programs(usage, costs);
     size_t series = 0;
     double values = 0;
 
@@ -486,6 +431,4 @@ void costs_print(FILE *out, const struct hr_root *root, const struct usage *usag
         if (costs[i].counting[0] != '\0')
             print_note(&note, "counting", "%s", costs[i].counting);
     print_sums(&note, root, usage, has_plugin(costs, "headroom"), series, values);
-    if (programs > 0)
-        print_start(&note, programs);
 }

@@ -170,7 +170,31 @@ static bool has_descriptors(const struct check_context *context)
     return false;
 }
 
-static void check_handler(struct check_context *context)
+static bool loads_ours(const struct usage *usage)
+{
+    return usage->psi.loaded || usage->perf.loaded || usage->wss.loaded || usage->osnoise.loaded ||
+           usage->headroom.loaded;
+}
+
+/* There the plugins know which alarms of thresholds there were; otherwise threshold notifies of
+ * each series whenever collectd starts. collectd makes one that is missing. */
+static bool has_alarms_kept(const struct check_context *context, const struct usage *usage)
+{
+    const char *directory = usage_base_dir(usage);
+    char cause[256];
+
+    if (!usage->threshold || !loads_ours(usage) || access(directory, W_OK) == 0 || errno == ENOENT)
+        return true;
+    snprintf(
+        cause, sizeof(cause),
+        "the plugins can't write to %.120s, so that it is run for each series with a threshold "
+        "whenever collectd starts",
+        directory);
+    add(context, FINDING_LACKS, cause, "let collectd's user write to that directory (BaseDir)");
+    return false;
+}
+
+static void check_handler(struct check_context *context, const struct usage *usage)
 {
     const char *user_name = context->option->values[0], *program = context->option->values[1];
     const char *slash = strrchr(program, '/'), *name = slash != NULL ? slash + 1 : program;
@@ -182,7 +206,7 @@ static void check_handler(struct check_context *context)
     snprintf(context->user, sizeof(context->user), "%.*s", (int)strcspn(user_name, ":"), user_name);
     const struct passwd *user = getpwnam(context->user);
     if (has_user(context, user) && has_programs(context) && has_directory(context, user) &&
-        has_descriptors(context))
+        has_descriptors(context) && has_alarms_kept(context, usage))
         findings_add(context->findings, FINDING_WORKS, context->feature, NULL, NULL);
 }
 
@@ -203,6 +227,6 @@ void doctor_check_handlers(const struct usage *usage, bool is_named, struct find
     for (size_t i = 0; i < options->count; i++) {
         struct check_context context = {.option = options->list[i], .findings = findings};
         if (context.option->value_count >= 2)
-            check_handler(&context);
+            check_handler(&context, usage);
     }
 }

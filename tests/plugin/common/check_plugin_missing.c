@@ -31,7 +31,7 @@ static void restart(void)
 {
     missing_close();
     fake_stop();
-    start(2000);
+    start(3000);
 }
 
 static void set_up(void)
@@ -109,46 +109,46 @@ START_TEST(says_which_and_why)
 END_TEST
 
 /* What the plugin has read last, which becomes no older, and what of it, or of others, has come to
- * the cache; in seconds. */
+ * the cache; in seconds. The series had its last value at 1000, and is to have one in each 10. */
 static const struct {
     const char *host;
     time_t read;
     const char *cached; /* NULL: no other series is */
     time_t cached_s;
-    const char *reason;
+    size_t ends;
 } lateness[] = {
-    {"host.example", 1010, NULL, 0, "no value has come for 31 s"},
-    {"host.example", 1030, NULL, 0, "collectd is 30 s behind, as its values wait for its writers"},
-    {"host.example", 1030, "host.example/psi-a/percent-cpu-full", 1010,
-     "collectd is 20 s behind, as its values wait for its writers"},
-    {"host.example", 1030, "host.example/psi-a/percent-cpu-full", 1020,
-     "no value has come for 31 s"},
-    {"host.example", 1030, "host.example/psi/percent-cpu-full", 1030, "no value has come for 31 s"},
-    {"host.example", 1030, "host.example/psi2-a/percent-cpu-full", 1030,
-     "collectd is 30 s behind, as its values wait for its writers"},
-    {"host.example", 1030, "host.example2/psi-a/percent-cpu-full", 1030,
-     "collectd is 30 s behind, as its values wait for its writers"},
-    {"another", 1030, NULL, 0, "no value has come for 31 s"},
+    {"host.example", 1010, NULL, 0, 0},
+    {"host.example", 1030, NULL, 0, 0},
+    {"host.example", 1030, "host.example/psi-a/percent-cpu-full", 1014, 0},
+    {"host.example", 1030, "host.example/psi-a/percent-cpu-full", 1015, 1},
+    {"host.example", 1030, "host.example/psi/percent-cpu-full", 1030, 1},
+    {"host.example", 1030, "host.example/psi2-a/percent-cpu-full", 1030, 0},
+    {"host.example", 1030, "host.example2/psi-a/percent-cpu-full", 1030, 0},
+    {"another", 1030, NULL, 0, 1},
+    {"another", 1030, "host.example/psi-a/percent-cpu-full", 1009, 0},
+    {"another", 1030, "host.example/psi-a/percent-cpu-full", 1010, 1},
 };
 
-START_TEST(says_that_collectd_is_behind)
+static void submit(time_t time)
 {
     const struct submission read = {
-        .plugin = "psi", .instance = "b", .time = TIME_T_TO_CDTIME_T(lateness[_i].read)};
-    value_list_t series = series_of("psi", "percent", "cpu-full");
+        .plugin = "psi", .instance = "b", .time = TIME_T_TO_CDTIME_T(time)};
 
-    sstrncpy(series.host, lateness[_i].host, sizeof(series.host));
-    series.interval = TIME_T_TO_CDTIME_T(10);
     submit_gauge(&read, "percent", "cpu-full", 1);
-    if (lateness[_i].cached != NULL)
-        fake_cache_set_time(lateness[_i].cached, TIME_T_TO_CDTIME_T(lateness[_i].cached_s));
-    fake_set_time(TIME_T_TO_CDTIME_T(1031));
-    fake_miss(&series, STATE_WARNING);
-    ck_assert_str_eq(text_of(fake_notification(0), "NoLongerWatched"), lateness[_i].reason);
 }
-END_TEST
 
-/* --- Over a restart ------------------------------------------------------- */
+/* What was read until then has come to the cache. */
+static void come(time_t time)
+{
+    submit(time);
+    fake_cache_set_time("host.example/psi-b/percent-cpu-full", TIME_T_TO_CDTIME_T(time));
+}
+
+static void check_at(time_t time)
+{
+    fake_set_time(TIME_T_TO_CDTIME_T(time));
+    missing_check(0);
+}
 
 /* As threshold does. */
 static void notify(const value_list_t *series, int severity, const char *data_source)
@@ -166,6 +166,151 @@ static void notify(const value_list_t *series, int severity, const char *data_so
     plugin_notification_meta_free(notice.meta);
     fake_forget_notifications();
 }
+
+static value_list_t series_on(const char *host, time_t time)
+{
+    value_list_t series = series_of("psi", "percent", "cpu-full");
+
+    sstrncpy(series.host, host, sizeof(series.host));
+    series.time = TIME_T_TO_CDTIME_T(time);
+    series.interval = TIME_T_TO_CDTIME_T(10);
+    return series;
+}
+
+START_TEST(an_alarm_lasts_while_values_wait)
+{
+    const value_list_t series = series_on(lateness[_i].host, 1000);
+
+    notify(&series, NOTIF_WARNING, "value");
+    submit(lateness[_i].read);
+    if (lateness[_i].cached != NULL)
+        fake_cache_set_time(lateness[_i].cached, TIME_T_TO_CDTIME_T(lateness[_i].cached_s));
+    fake_set_time(TIME_T_TO_CDTIME_T(1031));
+    fake_miss(&series, STATE_WARNING);
+    ck_assert_uint_eq(fake_notifications(), lateness[_i].ends);
+}
+END_TEST
+
+START_TEST(it_ends_once_others_have_values_again)
+{
+    const value_list_t series = series_on("host.example", 2000);
+
+    notify(&series, NOTIF_WARNING, "value");
+    come(2009);
+    submit(2040);
+    fake_miss(&series, STATE_WARNING);
+    check_at(2040);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    come(2050);
+    check_at(2051);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    ck_assert_str_eq(text_of(fake_notification(0), "NoLongerWatched"),
+                     "no value has come for 51 s");
+    check_at(2061);
+    ck_assert_uint_eq(fake_notifications(), 1);
+}
+END_TEST
+
+START_TEST(it_lasts_if_it_has_values_then)
+{
+    const value_list_t series = series_on("host.example", 2100);
+
+    notify(&series, NOTIF_WARNING, "value");
+    submit(2140);
+    fake_miss(&series, STATE_WARNING);
+    fake_cache_set("host.example/psi-a_b/percent-cpu-full", 99);
+    come(2150);
+    check_at(2151);
+    ck_assert_uint_eq(fake_notifications(), 0);
+}
+END_TEST
+
+/* A machine may have no CPU left for reads. */
+START_TEST(it_lasts_while_nothing_is_read)
+{
+    const value_list_t series = series_on("host.example", 2200);
+
+    notify(&series, NOTIF_WARNING, "value");
+    come(2200);
+    check_at(2200);
+    fake_set_time(TIME_T_TO_CDTIME_T(2231));
+    fake_miss(&series, STATE_WARNING);
+    check_at(2240);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    check_at(2250);
+    ck_assert_uint_eq(fake_notifications(), 1);
+}
+END_TEST
+
+/* --- First values --------------------------------------------------------- */
+
+#define NONE -1
+
+/* What is notified before, and what state the first value has, and the second if it was asked for.
+ */
+static const struct {
+    const char *plugin, *type;
+    int severities[2];
+    bool is_restarted;
+    int first;
+    bool asks;
+    int second;
+} states[] = {
+    {"psi", "percent", {NONE, NONE}, false, STATE_OKAY, false, 0},
+    {"psi", "derive", {NONE, NONE}, false, STATE_OKAY, false, 0},
+    {"cpu", "percent", {NONE, NONE}, false, STATE_UNKNOWN, false, 0},
+    {"psi", "percent", {NOTIF_WARNING, NONE}, false, STATE_WARNING, false, 0},
+    {"psi", "percent", {NOTIF_WARNING, NOTIF_FAILURE}, false, STATE_ERROR, false, 0},
+    {"psi", "percent", {NOTIF_FAILURE, NOTIF_WARNING}, false, STATE_WARNING, false, 0},
+    {"psi", "percent", {NOTIF_FAILURE, NOTIF_OKAY}, false, STATE_OKAY, false, 0},
+    {"psi", "derive", {NOTIF_FAILURE, NONE}, false, STATE_OKAY, true, STATE_ERROR},
+    {"psi", "percent", {NONE, NONE}, true, STATE_OKAY, false, 0},
+    {"psi", "percent", {NOTIF_WARNING, NONE}, true, STATE_UNKNOWN, false, 0},
+    {"psi", "percent", {NOTIF_WARNING, NOTIF_OKAY}, true, STATE_OKAY, false, 0},
+    {"psi", "derive", {NOTIF_WARNING, NONE}, true, STATE_OKAY, true, STATE_UNKNOWN},
+};
+
+/* threshold notifies of an OKAY of what it knows nothing of. */
+START_TEST(a_first_value_has_a_state)
+{
+    const value_list_t series = series_of(states[_i].plugin, states[_i].type, "x");
+    int state = STATE_UNKNOWN;
+
+    for (size_t i = 0; i < COUNT(states[_i].severities); i++)
+        if (states[_i].severities[i] != NONE)
+            notify(&series, states[_i].severities[i], "value");
+    if (states[_i].is_restarted)
+        restart();
+    ck_assert_int_eq(fake_cache_event(CE_VALUE_NEW, &series, &state), states[_i].asks);
+    ck_assert_int_eq(state, states[_i].first);
+    if (!states[_i].asks)
+        return;
+    fake_cache_event(CE_VALUE_UPDATE, &series, &state);
+    ck_assert_int_eq(state, states[_i].second);
+    state = STATE_WARNING; /* as threshold has found */
+    fake_cache_event(CE_VALUE_UPDATE, &series, &state);
+    ck_assert_int_eq(state, STATE_WARNING);
+}
+END_TEST
+
+/* Receivers may have alarms then. */
+START_TEST(threshold_notifies_where_alarms_are_not_known)
+{
+    const value_list_t series = series_of("psi", "percent", "x");
+    int state = STATE_UNKNOWN;
+
+    tree_write(tree, "headroom-psi.thresholds", "nonsense\n");
+    restart();
+    fake_cache_event(CE_VALUE_NEW, &series, &state);
+    ck_assert_int_eq(state, STATE_UNKNOWN);
+    missing_close();
+    fake_set_base_dir("/there/is/none");
+    fake_cache_event(CE_VALUE_NEW, &series, &state);
+    ck_assert_int_eq(state, STATE_UNKNOWN);
+}
+END_TEST
+
+/* --- Over a restart ------------------------------------------------------- */
 
 /* What is notified before the restart, and whether an alarm is left then. */
 static const struct {
@@ -211,19 +356,20 @@ START_TEST(ends_one_whose_series_never_comes_back)
     notify(&other, NOTIF_WARNING, "value");
     restart();
     fake_cache_set("host.example/psi-a_b/percent-io-full", 99);
-    fake_set_time(TIME_T_TO_CDTIME_T(2029));
-    missing_check(0);
+    come(3029);
+    check_at(3041);
     ck_assert_uint_eq(fake_notifications(), 0);
-    fake_set_time(TIME_T_TO_CDTIME_T(2031));
-    missing_check(0);
+    come(3031);
+    check_at(3051);
     ck_assert_uint_eq(fake_notifications(), 1);
     const notification_t *notice = fake_notification(0);
     ck_assert_int_eq(notice->severity, NOTIF_OKAY);
     ck_assert_str_eq(notice->host, "host.example");
     ck_assert_str_eq(notice->plugin_instance, "a_b");
-    ck_assert_str_eq(notice->message, "cpu-full: no longer watched: no value has come for 31 s");
+    ck_assert_str_eq(notice->message, "cpu-full: no longer watched: no value has come for 51 s");
     ck_assert_str_eq(text_of(notice, "DataSource"), "value");
     restart();
+    come(3021);
     fake_miss(&series, STATE_UNKNOWN);
     ck_assert_uint_eq(fake_notifications(), 0);
     fake_miss(&other, STATE_UNKNOWN);
@@ -237,10 +383,10 @@ START_TEST(waits_for_series_with_longer_intervals)
 
     notify(&series, NOTIF_FAILURE, "value");
     restart();
-    fake_set_time(TIME_T_TO_CDTIME_T(2129));
+    come(3129);
     missing_check(TIME_T_TO_CDTIME_T(100));
     ck_assert_uint_eq(fake_notifications(), 0);
-    fake_set_time(TIME_T_TO_CDTIME_T(2131));
+    come(3131);
     missing_check(TIME_T_TO_CDTIME_T(100));
     ck_assert_uint_eq(fake_notifications(), 1);
 }
@@ -268,7 +414,7 @@ START_TEST(other_plugins_alarms_are_not_its_own)
 
     notify(&series, NOTIF_FAILURE, "value");
     restart();
-    fake_set_time(TIME_T_TO_CDTIME_T(3000));
+    fake_set_time(TIME_T_TO_CDTIME_T(9000));
     missing_check(0);
     ck_assert_uint_eq(fake_notifications(), 0);
     missing_close(); /* then all is written */
@@ -294,7 +440,12 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_loop_test(tests, ends_alarms_of_its_plugin, 0, COUNT(cases));
     tcase_add_test(tests, says_which_and_why);
-    tcase_add_loop_test(tests, says_that_collectd_is_behind, 0, COUNT(lateness));
+    tcase_add_loop_test(tests, an_alarm_lasts_while_values_wait, 0, COUNT(lateness));
+    tcase_add_test(tests, it_ends_once_others_have_values_again);
+    tcase_add_test(tests, it_lasts_if_it_has_values_then);
+    tcase_add_test(tests, it_lasts_while_nothing_is_read);
+    tcase_add_loop_test(tests, a_first_value_has_a_state, 0, COUNT(states));
+    tcase_add_test(tests, threshold_notifies_where_alarms_are_not_known);
     tcase_add_loop_test(tests, ends_an_alarm_of_the_run_before, 0, COUNT(left));
     tcase_add_test(tests, ends_one_whose_series_never_comes_back);
     tcase_add_test(tests, waits_for_series_with_longer_intervals);
