@@ -19,6 +19,9 @@
 /* However long the interval is: the first values come at once. */
 #define SETTLED_MAX_S 600
 
+/* In percent: whoever needs a CPU mostly has to wait for it. */
+#define BUSY_PCT 50
+
 #define SEE "see \"Slow writers\" in collectd-headroom(5)"
 
 /* --- What is seen --------------------------------------------------------- */
@@ -31,6 +34,20 @@ static double started_s(const char *socket)
     return stat(socket, &status) == 0 ? (double)status.st_mtim.tv_sec : NAN;
 }
 
+/* The kernel's average over a minute. */
+static double find_cpu_wait(void)
+{
+    FILE *file = fopen("/proc/pressure/cpu", "re");
+    double wait = NAN;
+
+    if (file == NULL)
+        return NAN;
+    if (fscanf(file, "some avg10=%*f avg60=%lf", &wait) != 1)
+        wait = NAN;
+    fclose(file);
+    return wait;
+}
+
 struct backlog_seen backlog_look(const char *socket, double newest_s)
 {
     struct timespec now;
@@ -40,6 +57,7 @@ struct backlog_seen backlog_look(const char *socket, double newest_s)
         .now_s = (double)now.tv_sec + (double)now.tv_nsec / 1e9,
         .newest_s = newest_s,
         .started_s = started_s(socket),
+        .cpu_wait = find_cpu_wait(),
     };
 }
 
@@ -98,9 +116,10 @@ static double measured_interval_s(const struct usage *usage)
     return interval;
 }
 
+/* Before collectd forgets what isn't updated, after two intervals, unless these are short. */
 static double late_after_s(double interval)
 {
-    return isfinite(interval) ? 2 * interval + 10 : LATE_ELSE_S;
+    return isfinite(interval) ? 1.5 * interval + 5 : LATE_ELSE_S;
 }
 
 static bool is_late(const struct usage *usage, double late_s)
@@ -217,25 +236,33 @@ static void set_reason(struct hr_reason *reason, const char *cause, const char *
     snprintf(reason->text, sizeof(reason->text), "%s: %s", cause, remedy);
 }
 
-static const char *remedy_of(const struct usage *usage)
+/* What took the time isn't seen from outside: a machine whose CPUs are busy, or a writer, or read
+ * threads that hang. */
+static void explain_lateness(const struct usage *usage, const struct backlog_seen *seen,
+                             struct hr_reason *reason)
 {
-    return rrdtool_makes_others_wait(usage)
-               ? "rrdtool makes a file of each new series first; with CreateFilesAsync true in its "
-                 "block nothing waits for that; " SEE
-               : "find the one that is slow, and limit what waits by WriteQueueLimitHigh and "
-                 "WriteQueueLimitLow; " SEE;
-}
-
-/* Read threads that hang look the same. */
-static void explain_lateness(const struct usage *usage, double late_s, struct hr_reason *reason)
-{
-    char writers[96], cause[256];
+    char writers[96], busy[80] = "", cause[192], remedy[256];
 
     list_writers(usage, writers, sizeof(writers));
-    snprintf(cause, sizeof(cause),
-             "collectd is %s behind, probably as what it reads waits for its writers%s",
-             hr_quantity_seconds(late_s).text, writers);
-    set_reason(reason, cause, remedy_of(usage));
+    if (seen->cpu_wait >= BUSY_PCT)
+        snprintf(busy, sizeof(busy),
+                 ", on a machine whose tasks wait for a CPU %.0f %% of the time", seen->cpu_wait);
+    snprintf(cause, sizeof(cause), "collectd is %s behind%s",
+             hr_quantity_seconds(seen->now_s - seen->newest_s).text, busy);
+    if (busy[0] != '\0')
+        snprintf(remedy, sizeof(remedy),
+                 "headroom top has who takes it; if it lasts without, a writer may be slow%s; " SEE,
+                 writers);
+    else if (rrdtool_makes_others_wait(usage))
+        snprintf(remedy, sizeof(remedy),
+                 "rrdtool may be making a file of each new series, which nothing waits for with "
+                 "CreateFilesAsync true in its block; " SEE);
+    else
+        snprintf(remedy, sizeof(remedy),
+                 "if a writer is slow%s, limit what waits for it by WriteQueueLimitHigh and "
+                 "WriteQueueLimitLow; " SEE,
+                 writers);
+    set_reason(reason, cause, remedy);
 }
 
 /* So does a kernel that has nothing to read, as without PSI. */
@@ -245,8 +272,8 @@ static void explain_lack(const struct usage *usage, double running_s, struct hr_
 
     list_writers(usage, writers, sizeof(writers));
     snprintf(cause, sizeof(cause),
-             "collectd has no values at all, %s after its start, probably as what it reads waits "
-             "for its writers%s, or nothing is read",
+             "collectd has no values at all, %s after its start, as either what it reads waits for "
+             "its writers%s, or nothing is read",
              hr_quantity_seconds(running_s).text, writers);
     set_reason(reason, cause, "see its log, and \"Slow writers\" in collectd-headroom(5)");
 }
@@ -258,7 +285,7 @@ enum backlog_state backlog_find(const struct usage *usage, const struct backlog_
 
     *reason = (struct hr_reason){.text = ""};
     if (is_late(usage, late))
-        explain_lateness(usage, late, reason);
+        explain_lateness(usage, seen, reason);
     else if (lacks_values_for_long(usage, seen))
         explain_lack(usage, seen->now_s - seen->started_s, reason);
     else

@@ -3,7 +3,7 @@
  * configured/backlog.h - whether collectd is behind: what its plugins read waits in a queue for its
  * write threads, which update its values and call its writers. Where these are slow or hang, its
  * values are late, and what isn't updated for two intervals it has no more. Seen from outside it is
- * the same where its plugins read nothing any more.
+ * the same where its threads get no CPU, or its plugins read nothing any more.
  *
  * Source: collectd's daemon/plugin.c (plugin_write_enqueue, plugin_dispatch_values_internal),
  * daemon/utils_cache.c (uc_update, uc_check_timeout), src/rrdtool.c.
@@ -19,6 +19,8 @@ struct backlog_seen {
     double now_s;
     double newest_s;  /**< when the newest of its values was read; NaN: it has none */
     double started_s; /**< NaN: not known */
+    double cpu_wait;  /**< the share of the last minute, in percent, in which tasks of the machine
+                         waited for a CPU; NaN: not known */
 };
 
 /** Why values are late or missing. */
