@@ -111,6 +111,47 @@ describe_longest() {
     [ "$longest" = "$longest_path" ] || more="$more${newline}its cgroup: $longest_path"
 }
 
+# find_waiting: sets longest to the path of the cgroup, of those without others below, that waited most of the last minute
+# for memory or I/O, by the kernel's averages, and waited to its share of that; "" if none did for 1 % of it.
+find_waiting() {
+    longest=""
+    find_mount || return 0
+    longest=$(find "$mount" -mindepth 2 -name "$resource.pressure" -exec grep -H "^some " {} + 2>/dev/null |
+        awk -v mount="$mount/" -v file="/$resource.pressure:some " "$rounding"'
+            (at = index($0, file)) && match($0, /avg60=[0-9.]+/) {
+                group = substr($0, length(mount) + 1, at - length(mount) - 1)
+                wait[group] = substr($0, RSTART + 6, RLENGTH - 6) + 0
+                while (sub(/\/[^\/]*$/, "", group))
+                    has_groups[group]
+            }
+            END {
+                for (group in wait)
+                    if (!(group in has_groups) && wait[group] >= 1 && wait[group] > longest) {
+                        longest = wait[group]
+                        most = group
+                    }
+                if (most != "")
+                    print rounded(longest), most
+            }')
+    waited="${longest%% *} %"
+    longest=${longest#* }
+}
+
+# describe_waiting: appends to more which group waits most where a threshold of the machine's memory or I/O doesn't say.
+describe_waiting() {
+    case $plugin:$instance:$resource:$severity in
+        psi:system:memory:OKAY | psi:system:io:OKAY) return 0 ;;
+        psi:system:memory:* | psi:system:io:*) is_by_threshold || return 0 ;;
+        *) return 0 ;;
+    esac
+    find_waiting
+    [ -n "$longest" ] || return 0
+    shorten "$longest"
+    more="$more${newline}longest in $short: $waited of the last minute"
+    [ "$short" = "$longest" ] || more="$more${newline}its cgroup: $longest"
+    longest=$short
+}
+
 # exceeds SECONDS: whether one of the tasks in values waited longer than that.
 exceeds() {
     [ -n "$1" ] && printf '%s\n' "$values" | awk -v most="$1" '

@@ -180,20 +180,23 @@ describe_trigger() {
     summary="$summary${duration:+, for $duration}"
 }
 
-# find_look: sets look for memory and I/O: of a group, what says which limit binds; of the machine, which groups wait most.
+# find_look: sets look for memory and I/O: of a group, what says which limit binds; of the machine, which groups wait most,
+# and the same of the one that waits longest, if it is known.
 find_look() {
-    case $instance:$shown in
-        system:*) look="headroom top --sort $resource" ;;
-        *"'"*) look="headroom top, headroom report" ;;      # to be pasted into a shell
-        *[!A-Za-z0-9_./:@~+-]*) look="headroom top, headroom report '$shown'" ;;
-        *) look="headroom top, headroom report $shown" ;;
+    look="headroom top" reported=$shown
+    [ "$instance" != system ] || look="headroom top --sort $resource" reported=$longest
+    case $instance:$reported in
+        system:) return 0 ;;
+        *"'"*) look="$look, headroom report" ;;             # to be pasted into a shell
+        *[!A-Za-z0-9_./:@~+-]*) look="$look, headroom report '$reported'" ;;
+        *) look="$look, headroom report $reported" ;;
     esac
 }
 
 # describe: sets summary: what is so, where and how long; more: what else the first lines of the text have; look: the
 # command that shows it; and message to what is left to say.
 describe() {
-    more="" look="" share=""
+    more="" look="" share="" longest=""
     find_place
     case $plugin:$resource:$severity in
         psi:cpu:WARNING | psi:cpu:FAILURE) find_user ;;
@@ -214,6 +217,7 @@ describe() {
         ! is_ours || describe_findings
     fi
     describe_user
+    describe_waiting
     [ "$shown" = "$place" ] || more="$more${newline}cgroup: $place"
     [ -z "$promoted" ] ||
         more="$more${newline}the figures are of $(date -d "@${time%.*}" +%H:%M:%S), as an alarm of another cgroup said as much until now"
