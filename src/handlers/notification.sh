@@ -109,17 +109,35 @@ find_daemon() {
 # is_own_folder FOLDER: others could hide alarms in theirs.
 is_own_folder() { [ -d "$1" ] && [ ! -L "$1" ] && [ -O "$1" ]; }
 
-# hash_of TEXT...: sets hash.
-hash_of() {
+# join_lines TEXT...: sets text.
+join_lines() {
     text=$1
     shift
     for word in "$@"; do
         text=$text$newline$word
     done
+}
+
+# hash_of TEXT...: sets hash.
+hash_of() {
+    join_lines "$@"
     hash=$(sha256sum <<END
 $text
 END
     ) && hash=${hash%% *}
+}
+
+# hash_both SUBJECT TEXT...: sets lock_hash and hash, of the subject and of the texts, by one program.
+hash_both() {
+    subject=$1
+    shift
+    join_lines "$@"
+    hash=$(sha256sum - /proc/self/fd/3 <<END 3<<SUBJECT
+$text
+END
+$subject
+SUBJECT
+    ) && lock_hash=${hash#*"$newline"} && lock_hash=${lock_hash%% *} hash=${hash%% *}
 }
 
 # open_record FOLDER SUBJECT [TEXT...]: sets known, the severity last reported, OKAY if none was; known_time, known_by;
@@ -130,10 +148,14 @@ open_record() {
     is_own_folder "$1" || return 1
     shift 2
     find_daemon
-    hash_of "$host" "$series" "$@"
+    if [ -n "$subject" ]; then
+        hash_both "$subject" "$host" "$series" "$@"
+    else
+        hash_of "$host" "$series" "$@"
+        lock_hash=$hash
+    fi
     own=$record_folder/$hash
-    [ -z "$subject" ] || hash_of "$subject"
-    lock=$record_folder/$hash.lock
+    lock=$record_folder/$lock_hash.lock
     # The plugin threshold may start with an OKAY for each of a thousand series that never had an alarm. A trigger's
     # follows a WARNING, which may come later, as programs run side by side.
     detail Trigger

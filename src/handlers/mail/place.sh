@@ -3,10 +3,13 @@
 # place.sh - where it is: the cgroup that a notification is about, and its name, as short as in a subject.
 # shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
 
-# find_mount: sets mount to where cgroup2 is. Fails if it isn't, or what was notified is another host's.
+mount=""
+
+# find_mount: sets mount to where cgroup2 is, which is looked for once. Fails if it isn't, or what was notified is another
+# host's.
 find_mount() {
     [ "${COLLECTD_HOSTNAME:-$host}" = "$host" ] || return 1
-    mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
+    [ -n "$mount" ] || mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
     [ -n "$mount" ]
 }
 
@@ -27,8 +30,9 @@ find_groups() {
 find_path() {
     groups="" path=""
     find_mount || return 0
-    path=$(NAME=$instance awk -F "$tab" '$1 "" == ENVIRON["NAME"] "" { print substr($0, length($1) + 2); exit }' \
-        "headroom-$plugin.names" 2>/dev/null)
+    [ ! -e "headroom-$plugin.names" ] ||
+        path=$(NAME=$instance awk -F "$tab" '$1 "" == ENVIRON["NAME"] "" { print substr($0, length($1) + 2); exit }' \
+            "headroom-$plugin.names" 2>/dev/null)
     [ -z "$path" ] || [ -d "$mount/$path" ] || path=""
     [ -z "$path" ] || return 0
     find_groups "$mount" "$instance"

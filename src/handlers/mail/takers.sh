@@ -8,11 +8,11 @@
 # line behind its file
 list_usage() {
     head -qn $((online + 1)) /proc/uptime /proc/stat
-    find "$mount" -mindepth 2 -name cpu.stat -exec grep -H "^usage_usec " {} + 2>/dev/null
+    grep -r --include=cpu.stat "^usage_usec " "$mount"/*/ 2>/dev/null
 }
 
 # list_waits: how long the tasks of each cgroup wait for a CPU, one a line behind its file
-list_waits() { find "$mount" -mindepth 2 -name cpu.pressure -exec grep -H " avg10=" {} + 2>/dev/null; }
+list_waits() { grep -r --include=cpu.pressure " avg10=" "$mount"/*/ 2>/dev/null; }
 
 # find_user [again]: looks at the CPUs that the tasks of $place may run on: all, where that isn't known. Sets
 #   user       to the path of the cgroup, of those without others below, that uses the most CPU time within a second, and
