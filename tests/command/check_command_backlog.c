@@ -182,6 +182,26 @@ START_TEST(rrdtool_makes_files_while_others_wait_by_default)
 }
 END_TEST
 
+START_TEST(what_is_configured_is_compared_once_collectd_has_settled)
+{
+    static const struct {
+        double running_s;
+        double changed_s; /* before now */
+        bool can;
+    } cases[] = {{30, 1e6, false},
+                 {31, 1e6, true},
+                 {1000, 999, false},
+                 {1000, 1001, true},
+                 {NAN, 1e6, false}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        configure("Interval 1\nLoadPlugin psi", NOW - cases[i].changed_s);
+        const struct backlog_seen seen = see(0, cases[i].running_s);
+        ck_assert_int_eq(backlog_can_compare(&usage, &seen), cases[i].can);
+    }
+}
+END_TEST
+
 START_TEST(no_value_at_all_is_behind_if_collectd_runs_for_long)
 {
     configure("LoadPlugin psi\nLoadPlugin csv", CONFIGURED);
@@ -345,6 +365,7 @@ int main(void)
     tcase_add_test(tests, what_is_late_names_its_writers);
     tcase_add_test(tests, what_is_late_has_a_busy_machine);
     tcase_add_test(tests, rrdtool_makes_files_while_others_wait_by_default);
+    tcase_add_test(tests, what_is_configured_is_compared_once_collectd_has_settled);
     tcase_add_test(tests, no_value_at_all_is_behind_if_collectd_runs_for_long);
     tcase_add_test(tests, no_value_is_no_wonder_without_groups_to_measure);
     tcase_add_test(tests, the_reason_has_a_remedy_of_its_own);

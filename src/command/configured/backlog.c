@@ -220,6 +220,12 @@ static bool was_changed_later(const struct usage *usage, const struct backlog_se
     return changed_s(&usage->config) > seen->started_s;
 }
 
+bool backlog_can_compare(const struct usage *usage, const struct backlog_seen *seen)
+{
+    return seen->now_s - seen->started_s > settled_after_s(usage) /* false of NaN */ &&
+           !was_changed_later(usage, seen);
+}
+
 /* The causes that remain are that they wait, and that nothing is read. */
 static bool lacks_values_for_long(const struct usage *usage, const struct backlog_seen *seen)
 {

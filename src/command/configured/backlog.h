@@ -11,6 +11,8 @@
 #ifndef HEADROOM_COMMAND_CONFIGURED_BACKLOG_H
 #define HEADROOM_COMMAND_CONFIGURED_BACKLOG_H
 
+#include <stdbool.h>
+
 #include "configured/used_features.h"
 #include "headroom/reason.h"
 
@@ -46,6 +48,12 @@ struct backlog_seen backlog_look(const char *socket, double newest_s);
  */
 enum backlog_state backlog_find(const struct usage *usage, const struct backlog_seen *seen,
                                 struct hr_reason *reason);
+
+/**
+ * Whether what is configured can be compared with the values that collectd has: it runs for so long
+ * that its plugins have read everything, and was started after the configuration was changed.
+ */
+bool backlog_can_compare(const struct usage *usage, const struct backlog_seen *seen);
 
 /**
  * Explains why collectd has no values of plugins that its configuration loads: it is behind, was

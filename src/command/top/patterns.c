@@ -95,6 +95,11 @@ const struct usage *patterns_usage(const struct patterns *patterns)
     return patterns != NULL ? &patterns->usage : NULL;
 }
 
+const struct hr_root *patterns_root(const struct patterns *patterns)
+{
+    return patterns->root;
+}
+
 const char *patterns_log(const struct patterns *patterns)
 {
     return patterns != NULL ? patterns->usage.log : NULL;

@@ -8,6 +8,7 @@
 
 #include "common/config.h"
 
+struct hr_root;
 struct patterns;
 struct usage;
 
@@ -32,6 +33,9 @@ const char *patterns_describe(struct patterns *patterns);
 /** @param patterns  may be NULL.
  * @return the configuration, which is theirs; NULL: none is known. */
 const struct usage *patterns_usage(const struct patterns *patterns);
+
+/** @return where the plugins look for cgroups. */
+const struct hr_root *patterns_root(const struct patterns *patterns);
 
 /** @param patterns  may be NULL.
  * @return the file that collectd's plugin logfile writes; NULL: none is known. */

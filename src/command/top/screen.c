@@ -195,26 +195,36 @@ static void draw_titles(int y, const struct layout *layout, const struct sort_ke
     attrset(A_NORMAL);
 }
 
+/* "302 groups", "7 of 302 groups" */
+static void format_count(const struct screen_view *view, char *text, size_t size)
+{
+    const size_t shown = table_count_groups(view->table), all = shown + view->missing;
+
+    if (view->missing > 0)
+        snprintf(text, size, "%zu of %zu groups", shown, all);
+    else
+        snprintf(text, size, "%zu group%s", shown, shown == 1 ? "" : "s");
+}
+
 /* The right part is the more important: it remains where only one fits. */
 static void draw_header(const struct screen *screen, int width, const struct screen_view *view)
 {
-    char left[DISPLAY_LINE_SIZE], right[128], clock[32];
+    char left[DISPLAY_LINE_SIZE], right[128], groups[64], clock[32];
     time_t seconds = time(NULL);
     struct tm local;
     localtime_r(&seconds, &local);
     strftime(clock, sizeof(clock), "%H:%M:%S", &local);
     const struct table *table = view->table;
-    const size_t count = table_count_groups(table);
     const char *host = table->count == 0      ? ""
                        : table->several_hosts ? "several hosts"
                                               : table->rows[0].host;
     snprintf(left, sizeof(left), "%s%s%s", host, *host != '\0' ? "  " : "", view->socket);
+    format_count(view, groups, sizeof(groups));
     /* With a problem, the table is outdated. */
     if (view->problem[0] != '\0')
         snprintf(right, sizeof(right), "%s", clock);
     else
-        snprintf(right, sizeof(right), "%zu group%s  by %s  %s", count, count == 1 ? "" : "s",
-                 view->sort->name, clock);
+        snprintf(right, sizeof(right), "%s  by %s  %s", groups, view->sort->name, clock);
     int right_width = (int)strlen(right);
     int room = width - right_width - 2;
     bool both = room >= 8;

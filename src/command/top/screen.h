@@ -18,7 +18,9 @@ struct screen;
 struct screen_view {
     const struct table *table;
     const char *problem; /**< shown instead of the rows; "" for none */
-    const char *late; /**< shown above the rows: that collectd is behind, and why; "" if it isn't */
+    const char *late; /**< shown above the rows: that collectd is behind, and why, and that groups
+                         are missing; "" if neither is so */
+    size_t missing;   /**< how many groups are; 0: none, or it isn't known */
     const char *lack; /**< shown below the rows: that there are no groups, and why; "" for none */
     const char *socket;
     const struct sort_key *sort;

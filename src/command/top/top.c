@@ -24,6 +24,7 @@
 #include "top/alerts.h"
 #include "top/columns.h"
 #include "top/memory.h"
+#include "top/missing.h"
 #include "top/options.h"
 #include "top/others.h"
 #include "top/patterns.h"
@@ -51,11 +52,14 @@ struct top {
     char problem[512];            /* why the table can't be shown; "" if it can */
     int problem_error;            /* of the same; 0 for none */
     enum backlog_state absence;   /* why there are no values, if that is it */
-    char late[512];               /* that collectd is behind; "" if it isn't */
-    struct alerts *alerts;        /* NULL: not asked for */
-    char alerts_problem[512];     /* why the log file can't be read; "" if it can */
-    struct patterns *patterns;    /* NULL: the configuration isn't known */
-    char lack[768];               /* of groups, and what helps; "" if none is missing, or late */
+    char late[640];               /* that collectd is behind; "" if it isn't */
+    struct expected_groups expected;
+    size_t missing;            /* groups that have no row, as is said; 0: none, or not known */
+    char incomplete[256];      /* that they are missing; "" if none is */
+    struct alerts *alerts;     /* NULL: not asked for */
+    char alerts_problem[512];  /* why the log file can't be read; "" if it can */
+    struct patterns *patterns; /* NULL: the configuration isn't known */
+    char lack[768];            /* of groups, and what helps; "" if none is missing, or late */
     int empty_reads;
     bool help;             /* shown instead of the table */
     sigset_t waiting_mask; /* signals are handled only in ppoll() */
@@ -110,13 +114,18 @@ static const struct alert_list *read_alerts(struct top *top)
 
 static void draw_screen(struct top *top)
 {
+    char late[sizeof(top->incomplete) + sizeof(top->late) + 2];
+
+    snprintf(late, sizeof(late), "%s%s%s", top->incomplete,
+             top->incomplete[0] != '\0' && top->late[0] != '\0' ? ". " : "", top->late);
     const struct screen_view view = {
         .alerts = read_alerts(top),
         .alerts_file = top->options.alerts,
         .alerts_problem = top->alerts_problem,
         .table = &top->table,
         .problem = top->problem,
-        .late = top->late,
+        .late = late,
+        .missing = top->missing,
         .lack = top->lack,
         .socket = top->options.socket,
         .sort = &top->options.sort,
@@ -204,7 +213,7 @@ static void report_problem(struct top *top, int error)
     top->problem_error = error;
     top->absence = absence;
     if (absence == BACKLOG_BEHIND)
-        memcpy(top->late, top->problem, sizeof(top->late));
+        snprintf(top->late, sizeof(top->late), "%s", top->problem);
     else
         top->late[0] = '\0';
     if (top->screen != NULL)
@@ -232,9 +241,42 @@ static void report_backlog(struct top *top)
     const bool is_behind =
         backlog_find(patterns_usage(top->patterns), &seen, &reason) == BACKLOG_BEHIND;
     snprintf(top->late, sizeof(top->late), "%s", reason.text);
+    if (is_behind && top->patterns == NULL)
+        snprintf(top->late + strlen(top->late), sizeof(top->late) - strlen(top->late),
+                 "; groups may be missing, as it forgets values that are late");
     if (is_behind != was_behind && top->screen == NULL)
         fprintf(stderr, "%s: %s\n", top->title,
                 is_behind ? top->late : "collectd is no longer behind");
+}
+
+static void count_missing(struct top *top)
+{
+    const struct usage *usage = patterns_usage(top->patterns);
+    const struct backlog_seen seen = backlog_look(top->options.socket, top->newest);
+    const size_t shown = table_count_groups(&top->table);
+
+    top->missing = 0;
+    top->incomplete[0] = '\0';
+    if (usage == NULL || !backlog_can_compare(usage, &seen))
+        return;
+    const size_t missing =
+        expected_groups_missing(&top->expected, patterns_root(top->patterns), usage, &top->table);
+    describe_missing_groups(shown, missing, top->late[0] != '\0', top->incomplete,
+                            sizeof(top->incomplete));
+    if (top->incomplete[0] != '\0')
+        top->missing = missing;
+}
+
+/* Once, and its end. */
+static void report_missing(struct top *top)
+{
+    const bool was_missing = top->missing > 0;
+
+    count_missing(top);
+    const bool is_missing = top->missing > 0;
+    if (is_missing != was_missing && top->screen == NULL)
+        fprintf(stderr, "%s: %s\n", top->title,
+                is_missing ? top->incomplete : "the groups that were missing are shown again");
 }
 
 /* Why groups may have no values, though patterns match them. */
@@ -268,7 +310,7 @@ static void report_lack_of_groups(struct top *top)
     const bool was_reported = top->lack[0] != '\0';
 
     top->lack[0] = '\0';
-    if (top->late[0] != '\0')
+    if (top->late[0] != '\0' || top->missing > 0)
         return;
     if (table_lacks_groups(&top->table))
         describe_no_groups(top);
@@ -434,6 +476,7 @@ static int refresh_once(struct top *top, int *write_error)
     }
     report_recovery(top);
     report_backlog(top);
+    report_missing(top);
     report_lack_of_groups(top);
     *write_error = show_table(top);
     return *write_error == 0 ? 0 : -ECANCELED;
@@ -578,6 +621,7 @@ int top_main(int argc, char **argv)
     client_close(top.client);
     table_free(&top.table);
     known_series_free(&top.known);
+    expected_groups_free(&top.expected);
     memory_close(top.memory);
     patterns_close(top.patterns);
     hr_root_close(top.root);
