@@ -143,6 +143,15 @@ static void describe_unmatched(const struct hr_root *root, const struct cgroups_
     hr_utf8_make_safe(text);
 }
 
+bool cgroups_need_no_match(const struct cgroups_of_plugin *of, const struct hr_cgroup_set *set,
+                           size_t pattern)
+{
+    const struct usage_items *options = &of->selection->options;
+
+    return options->list[pattern]->value_count > 1 &&
+           has_matched(set, 0, of->selection->patterns.count);
+}
+
 bool cgroups_next_unmatched(const struct hr_root *root, const struct cgroups_of_plugin *of,
                             const struct hr_cgroup_set *set, size_t *first, char *text, size_t size)
 {

@@ -63,6 +63,10 @@ bool cgroups_next_unmatched(const struct hr_root *root, const struct cgroups_of_
                             const struct hr_cgroup_set *set, size_t *first, char *text,
                             size_t size);
 
+/** Whether a pattern of an option with several needs no match, as another one has some. */
+bool cgroups_need_no_match(const struct cgroups_of_plugin *of, const struct hr_cgroup_set *set,
+                           size_t pattern);
+
 /** Whether cgroups that the option of a pattern would match may yet come, as a cgroup is there in
  * which one of its patterns looks for them, and is empty. */
 bool cgroups_are_awaited(const struct hr_root *root, const struct cgroups_of_plugin *of,

@@ -157,7 +157,7 @@ static size_t print_others(FILE *out, const struct listing *all, const struct li
     return count;
 }
 
-/* What is there is printed once where it is the same for several. */
+/* Those that need a match. What is there is printed once where it is the same for several. */
 static size_t print_unmatched(FILE *out, const struct hr_root *root,
                               const struct cgroups_of_plugin *of, const struct listing *listing)
 {
@@ -165,7 +165,7 @@ static size_t print_unmatched(FILE *out, const struct hr_root *root,
     size_t count = 0;
 
     for (size_t i = 0; i < of->selection->patterns.count; i++) {
-        if (hr_cgroup_set_matched(listing->set, i))
+        if (hr_cgroup_set_matched(listing->set, i) || cgroups_need_no_match(of, listing->set, i))
             continue;
         const char *pattern = of->selection->patterns.list[i];
         hr_cgroup_describe_nearest(root, of->controller, pattern, nearest, sizeof(nearest));
@@ -176,6 +176,35 @@ static size_t print_unmatched(FILE *out, const struct hr_root *root,
         count++;
     }
     return count;
+}
+
+/* In one line, as the layouts of all kinds of machines are in one option. */
+static size_t print_alternatives(FILE *out, const struct cgroups_of_plugin *of,
+                                 const struct listing *listing)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < of->selection->patterns.count; i++) {
+        if (hr_cgroup_set_matched(listing->set, i) || !cgroups_need_no_match(of, listing->set, i))
+            continue;
+        fprintf(out, "%s\"%s\"",
+                count == 0 ? "  alternatives, which needn't, as others match: " : ", ",
+                of->selection->patterns.list[i]);
+        count++;
+    }
+    if (count > 0)
+        putc('\n', out);
+    return count;
+}
+
+/* First, so that they are seen. */
+static void print_patterns(FILE *out, const struct hr_root *root,
+                           const struct cgroups_of_plugin *of, const struct listing *listing)
+{
+    fprintf(out, "%s: patterns that match nothing:\n", of->plugin);
+    const size_t count = print_unmatched(out, root, of, listing);
+    if (print_alternatives(out, of, listing) + count == 0)
+        fputs("  none\n", out);
 }
 
 static const char *const everything[] = {"**"};
@@ -204,14 +233,13 @@ static void print_plugin(FILE *out, const struct hr_root *root, const struct cgr
         fprintf(out, "%s: cgroups can't be listed; see headroom doctor %s\n", of->plugin,
                 of->plugin);
     } else {
+        print_patterns(out, root, of, &listing);
+        putc('\n', out);
         print_heading(out, of);
         if (print_selected(out, &listing) == 0)
             fputs("  none\n", out);
         fprintf(out, "\n%s doesn't select, of those with processes:\n", of->plugin);
         if (print_others(out, &others, &listing) == 0)
-            fputs("  none\n", out);
-        fprintf(out, "\n%s: patterns that match nothing:\n", of->plugin);
-        if (print_unmatched(out, root, of, &listing) == 0)
             fputs("  none\n", out);
     }
     close_listing(&listing);

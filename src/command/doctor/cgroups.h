@@ -23,8 +23,8 @@ void cgroups_check(const struct hr_root *root, const struct cgroups_of_plugin *o
                    struct findings *findings);
 
 /**
- * Prints the cgroups with processes that a plugin selects, each with its name in series; what it
- * doesn't select; and patterns that match nothing.
+ * Prints patterns that match nothing, those in one line that needn't; the cgroups with processes
+ * that a plugin selects, each with its name in series; and what it doesn't select.
  *
  * @param count  of plugins; none: all cgroups with processes, with the name that they'd have.
  * @return 0, or the negative errno of writing.
