@@ -26,6 +26,7 @@
 #include "headroom/stall_hour.h"
 
 struct hr_cgroup;
+struct hr_cpu_set;
 struct hr_root;
 
 /** What of a resource is the first to run out. */
@@ -207,6 +208,9 @@ int hr_room_find_cpu_limit(const struct hr_room_source *source, double *cpus, si
 
 /** @return how many CPUs the group may use, as they were read last; 0: not known. */
 size_t hr_room_count_cpus(const struct hr_room_source *source);
+
+/** Finds which these are. @return 0; -ENODATA: the group may use all; or why they aren't known. */
+int hr_room_find_cpus(const struct hr_room_source *source, struct hr_cpu_set *cpus);
 
 /** Explains why limits, or the CPUs of a group, aren't known: hr_room_reading.*_limits_status. */
 void hr_room_explain_limits(int status, struct hr_reason *reason);

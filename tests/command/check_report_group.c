@@ -536,6 +536,58 @@ START_TEST(what_binds_of_cpu_time)
 }
 END_TEST
 
+/* Two threads of one process; the machine has two CPUs. */
+static void allow(const char *first, const char *second)
+{
+    tree_write(tree, "proc/4711/task/4711/x", "%s", "");
+    tree_write(tree, "proc/4711/task/4712/x", "%s", "");
+    tree_write(tree, "proc/4711/status", "Name:\ta\nCpus_allowed_list:\t%s\nMems:\t0\n", first);
+    tree_write(tree, "proc/4712/status", "Name:\ta\nCpus_allowed_list:\t%s\nMems:\t0\n", second);
+}
+
+static const struct {
+    const char *first, *second, *cpuset, *binds;
+    int count;
+} affinities[] = {
+    {"1", "1", NULL, "CPU 1", 1},      {"0-1", "1", NULL, "2 CPUs", 2},
+    {"1", "0", NULL, "2 CPUs", 2},     {"1", "1", "1\n", "1 CPU", 1}, /* that is its cpuset's */
+    {"0-127", "1", NULL, "2 CPUs", 2},                                /* of which it has no more */
+};
+
+START_TEST(the_cpus_that_its_tasks_may_run_on_bind)
+{
+    char expected[64];
+
+    allow(affinities[_i].first, affinities[_i].second);
+    if (affinities[_i].cpuset != NULL)
+        room_tree_write(tree, "q/1", "cpuset.cpus.effective", affinities[_i].cpuset);
+    set_room_by_cpu(BATCH, 50, 0.25);
+    read_briefs();
+    snprintf(expected, sizeof(expected), " 10.0M of 100M %s ", affinities[_i].binds);
+    ck_assert_msg(strstr(print_table(200), expected) != NULL, "no%sin\n%s", expected, printed);
+    snprintf(expected, sizeof(expected), "\"binds_at\":%d", affinities[_i].count);
+    assert_json_has(expected);
+    free_briefs();
+}
+END_TEST
+
+#define CPU_LINE                                                                                   \
+    "cpu      its room isn't known: it takes 20 s after a start, or a change of limits, and CPUs " \
+    "that aren't busy for more than 98 % of the time; no cpu.max: "
+
+START_TEST(one_whose_tasks_are_pinned)
+{
+    allow("1", "1");
+    read_group(BATCH);
+    assert_says(BATCH, CPU_LINE "CPU 1 binds; by their affinity its tasks may run on 1 of 2 CPUs, "
+                                "while its room is calculated with all\n");
+    allow("1", "0-1");
+    group_free(&group);
+    read_group(BATCH);
+    assert_says(BATCH, CPU_LINE "the CPUs that it may use bind\n");
+}
+END_TEST
+
 START_TEST(what_binds_elsewhere_is_not_known)
 {
     for (int i = 0; i < ROW_COUNT; i++)
@@ -723,6 +775,9 @@ int main(void)
     tcase_add_test(tests, what_binds_and_who_takes_it_in_the_table);
     tcase_add_loop_test(tests, what_binds_of_cpu_time, 0,
                         sizeof(cpu_bounds) / sizeof(cpu_bounds[0]));
+    tcase_add_loop_test(tests, the_cpus_that_its_tasks_may_run_on_bind, 0,
+                        sizeof(affinities) / sizeof(affinities[0]));
+    tcase_add_test(tests, one_whose_tasks_are_pinned);
     tcase_add_test(tests, what_binds_elsewhere_is_not_known);
     tcase_add_test(tests, one_that_an_instance_names);
     tcase_add_test(tests, one_that_is_not_here);

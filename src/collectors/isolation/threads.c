@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "headroom/allowed_cpus.h"
 #include "isolation/movable.h"
 #include "process/stat.h"
 #include "process/task_list.h"
@@ -31,27 +32,6 @@ static bool sees_kernel_threads(const struct hr_root *root)
     return read_stat(root, KTHREADD, &stat) == 0 && stat.is_kernel_thread;
 }
 
-/* "Cpus_allowed_list:\t0-3\n" */
-static int read_allowed(const struct hr_root *root, pid_t task, struct hr_cpu_set *allowed)
-{
-    static const char key[] = "\nCpus_allowed_list:\t";
-    char path[32], text[8192];
-    size_t length;
-
-    snprintf(path, sizeof(path), "proc/%d/status", (int)task);
-    int status = hr_text_read_and_close(hr_root_openat(root, path, O_RDONLY), text,
-                                        sizeof(text) - 1, &length);
-    if (status < 0)
-        return status;
-    text[length] = '\0';
-    const char *list = strstr(text, key);
-    const char *end = list != NULL ? strchr(list + strlen(key), '\n') : NULL;
-    if (end == NULL)
-        return -EBADMSG;
-    list += strlen(key);
-    return hr_cpu_set_parse(list, (size_t)(end - list), allowed);
-}
-
 /* Those that the kernel has bound to their CPUs belong there. One that has ended isn't there. */
 static int check_thread(struct hr_isolation_context *context, pid_t task,
                         struct hr_movables *movables)
@@ -60,7 +40,7 @@ static int check_thread(struct hr_isolation_context *context, pid_t task,
     struct hr_cpu_set allowed, there;
 
     if (read_stat(context->root, task, &stat) < 0 || !stat.is_kernel_thread || stat.is_bound ||
-        read_allowed(context->root, task, &allowed) < 0)
+        hr_allowed_cpus_read(context->root, task, &allowed) < 0)
         return 0;
     there = hr_isolation_common(&allowed, &context->cpus);
     if (hr_cpu_set_count(&there) == 0)

@@ -186,6 +186,16 @@ size_t hr_room_count_cpus(const struct hr_room_source *source)
     return count;
 }
 
+int hr_room_find_cpus(const struct hr_room_source *source, struct hr_cpu_set *cpus)
+{
+    if (source->cpus_status < 0)
+        return source->cpus_status;
+    if (source->cpus == NULL)
+        return -ENODATA;
+    *cpus = *source->cpus;
+    return 0;
+}
+
 /* --- The room ---------------------------------------------------------------------------- */
 
 /* The room is that of the sums, so trouble isn't over for one interval without, while their

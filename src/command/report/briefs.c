@@ -46,7 +46,7 @@ int briefs_read(const struct hr_root *root, const struct usage *usage, const str
     hr_room_machine_read(machine);
     for (size_t i = 0; i < rooms->count && status == 0; i++)
         if (rooms->rows[i].brief != NULL)
-            status = group_read_brief(machine, usage, rooms, places, i, rooms->rows[i].brief);
+            status = group_read_brief(root, machine, usage, rooms, places, i, rooms->rows[i].brief);
     hr_room_machine_close(machine);
     return status;
 }

@@ -9,8 +9,10 @@
 
 #include "configured/trouble_lines.h"
 #include "configured/used_features.h"
+#include "headroom/allowed_cpus.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
+#include "headroom/cpu_set.h"
 
 static const struct {
     const char *name;
@@ -129,6 +131,24 @@ static void take_working_set(const struct hr_room_reading *reading, struct group
         group->touched_s = reading->touched_s;
     else
         hr_room_explain_working_set(reading->working_set_status, &group->need_unknown);
+}
+
+/* As taskset(1) sets it; the plugin doesn't read it, as it would have to of each task. */
+static void take_affinity(const struct hr_root *root, const struct hr_room_source *source,
+                          const struct hr_cgroup *found, struct group *group)
+{
+    struct hr_cpu_set most, cpus;
+    const int status = hr_room_find_cpus(source, &most);
+
+    if (group->cpus == 0 || (status < 0 && status != -ENODATA) ||
+        hr_allowed_cpus_read_group(root, found->dirfd, status == 0 ? &most : NULL, group->cpus,
+                                   &cpus) < 0)
+        return;
+    const size_t count = hr_cpu_set_count(&cpus);
+    if (count >= group->cpus)
+        return;
+    group->task_cpus = count;
+    group->first_task_cpu = hr_cpu_set_next(&cpus, 0);
 }
 
 static int take_cpu(const struct hr_room_source *source, const struct hr_room *cpu,
@@ -271,17 +291,22 @@ static int open_source(struct hr_room_machine *machine, const struct hr_cgroup *
 }
 
 /* What is read in brief, too. */
-static int take_memory_and_cpu(const struct hr_room_source *source,
-                               const struct hr_room_reading *reading, struct group *group)
+static int take_memory_and_cpu(const struct hr_root *root, const struct hr_room_source *source,
+                               const struct hr_cgroup *found, const struct hr_room_reading *reading,
+                               struct group *group)
 {
     int status = take_memory(&reading->memory, group);
 
-    return status == 0 ? take_cpu(source, &reading->cpu, group) : status;
+    if (status == 0)
+        status = take_cpu(source, &reading->cpu, group);
+    if (status == 0 && found != NULL)
+        take_affinity(root, source, found, group);
+    return status;
 }
 
-static int read_source(const struct usage *usage, struct hr_room_machine *machine,
-                       const struct hr_cgroup *found, const struct hr_room_lines *lines,
-                       struct group *group)
+static int read_source(const struct hr_root *root, const struct usage *usage,
+                       struct hr_room_machine *machine, const struct hr_cgroup *found,
+                       const struct hr_room_lines *lines, struct group *group)
 {
     struct hr_room_reading reading;
     struct hr_room_source *source;
@@ -293,7 +318,7 @@ static int read_source(const struct usage *usage, struct hr_room_machine *machin
     explain_unknown_rooms(&reading, found == NULL, group);
     if (found != NULL)
         take_working_set(&reading, group);
-    status = take_memory_and_cpu(source, &reading, group);
+    status = take_memory_and_cpu(root, source, found, &reading, group);
     if (status == 0)
         status = take_io(&reading.io, group);
     if (status == 0)
@@ -318,7 +343,7 @@ static int read_cgroup(const struct hr_root *root, const struct usage *usage,
     int status = hr_room_machine_open(root, &machine);
     if (status < 0)
         return status;
-    status = read_source(usage, machine, found, &lines, group);
+    status = read_source(root, usage, machine, found, &lines, group);
     hr_room_machine_close(machine);
     return status;
 }
@@ -392,8 +417,9 @@ int group_read(const struct hr_root *root, const struct usage *usage, const stru
 
 /* --- In brief ----------------------------------------------------------------------------- */
 
-static int read_bounds(struct hr_room_machine *machine, const struct usage *usage,
-                       const struct hr_cgroup *found, struct group *group)
+static int read_bounds(const struct hr_root *root, struct hr_room_machine *machine,
+                       const struct usage *usage, const struct hr_cgroup *found,
+                       struct group *group)
 {
     const struct hr_room_lines lines = trouble_lines_of(&usage->headroom, found);
     struct hr_room_reading reading;
@@ -403,14 +429,14 @@ static int read_bounds(struct hr_room_machine *machine, const struct usage *usag
     if (status < 0)
         return status;
     hr_room_read(source, &lines, &reading);
-    status = take_memory_and_cpu(source, &reading, group);
+    status = take_memory_and_cpu(root, source, found, &reading, group);
     hr_room_close(source);
     return status;
 }
 
-int group_read_brief(struct hr_room_machine *machine, const struct usage *usage,
-                     const struct rooms *rooms, const struct places *places, size_t row,
-                     struct group *group)
+int group_read_brief(const struct hr_root *root, struct hr_room_machine *machine,
+                     const struct usage *usage, const struct rooms *rooms,
+                     const struct places *places, size_t row, struct group *group)
 {
     const struct hr_cgroup *found = places->rows[row].group;
     const bool is_system = found == NULL && room_is_system(rooms->rows[row].group);
@@ -419,7 +445,7 @@ int group_read_brief(struct hr_room_machine *machine, const struct usage *usage,
         return 0;
     if (found != NULL && (group->path = strdup(found->path)) == NULL)
         return -ENOMEM;
-    const int status = read_bounds(machine, usage, found, group);
+    const int status = read_bounds(root, machine, usage, found, group);
     if (status != 0 || !group->limits[GROUP_MEMORY].is_known)
         return status;
     return read_takers(rooms, places, row, group);

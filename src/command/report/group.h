@@ -49,6 +49,8 @@ struct group {
     struct group_limit limits[GROUP_RESOURCE_COUNT];
     bool lacks_cpu_limit;     /**< neither it nor one above has a cpu.max */
     size_t cpus;              /**< that it may use; 0: not known */
+    size_t task_cpus;         /**< of those, on which its tasks may run; 0: all, or not known */
+    unsigned first_task_cpu;  /**< the first of these */
     enum hr_stall_io io_kind; /**< what of I/O is limited most, on the device with these numbers */
     uint32_t io_major, io_minor;
     struct hr_room_working_set working_set; /**< its row's */
@@ -102,9 +104,9 @@ enum group_bound {
 enum group_bound group_find_bound(const struct room_row *row, const struct group *group);
 
 /** Reads what binds only, and who takes it if that is memory. @return 0 or -ENOMEM. */
-int group_read_brief(struct hr_room_machine *machine, const struct usage *usage,
-                     const struct rooms *rooms, const struct places *places, size_t row,
-                     struct group *group);
+int group_read_brief(const struct hr_root *root, struct hr_room_machine *machine,
+                     const struct usage *usage, const struct rooms *rooms,
+                     const struct places *places, size_t row, struct group *group);
 
 void group_free(struct group *group);
 

@@ -66,9 +66,10 @@ static void print_brief(FILE *out, const struct room_row *row)
                     : limit->group != NULL                           ? limit->group
                                                                      : brief->path);
     json_print_number(out, ",\"binds_at\":", bound != GROUP_BOUND_UNKNOWN, "%.10g",
-                      limit != NULL   ? limit->amount
-                      : brief != NULL ? (double)brief->cpus
-                                      : 0);
+                      limit != NULL ? limit->amount
+                      : brief == NULL
+                          ? 0
+                          : (double)(brief->task_cpus > 0 ? brief->task_cpus : brief->cpus));
     group_print_json_takers(out, brief);
 }
 

@@ -197,6 +197,27 @@ static void add_about_memory(FILE *text, const struct group *group)
         fprintf(text, "; its working set doesn't show what it needs: %s", group->need_unknown.text);
 }
 
+/* "no cpu.max: the CPUs that it may use bind", "no cpu.max: CPU 1 binds" */
+static void add_lack_of_cpu_limit(FILE *text, const struct group *group)
+{
+    fprintf(text, "no %s: ", hr_room_bound_name(HR_ROOM_CPU_MAX, group->limits[GROUP_CPU].version));
+    if (group->task_cpus == 1)
+        fprintf(text, "CPU %u binds", group->first_task_cpu);
+    else if (group->task_cpus > 1)
+        fprintf(text, "%zu CPUs bind", group->task_cpus);
+    else
+        fputs("the CPUs that it may use bind", text);
+}
+
+static void add_affinity(FILE *text, const struct group *group, bool has_text)
+{
+    if (group->task_cpus > 0)
+        fprintf(text,
+                "%sby their affinity its tasks may run on %zu of %zu CPUs, while its room is "
+                "calculated with all",
+                has_text ? "; " : "", group->task_cpus, group->cpus);
+}
+
 static int print_limit(FILE *out, const struct group *group, enum group_resource resource,
                        int width)
 {
@@ -209,13 +230,14 @@ static int print_limit(FILE *out, const struct group *group, enum group_resource
         return status;
     if (unknown->text[0] != '\0')
         fprintf(text.parts, "its room isn't known: %s%s", unknown->text,
-                limit->is_known ? "; " : "");
+                limit->is_known || (resource == GROUP_CPU && group->lacks_cpu_limit) ? "; " : "");
     if (limit->is_known)
         add_limit(text.parts, group, resource, width);
     else if (resource == GROUP_CPU && group->lacks_cpu_limit)
-        fprintf(text.parts, "%sno %s: the CPUs that it may use bind",
-                unknown->text[0] != '\0' ? "; " : "",
-                hr_room_bound_name(HR_ROOM_CPU_MAX, limit->version));
+        add_lack_of_cpu_limit(text.parts, group);
+    if (resource == GROUP_CPU)
+        add_affinity(text.parts, group,
+                     unknown->text[0] != '\0' || limit->is_known || group->lacks_cpu_limit);
     if (resource == GROUP_MEMORY)
         add_about_memory(text.parts, group);
     return text_end(&text, out, group_resource_name(resource), width);

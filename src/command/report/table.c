@@ -145,6 +145,17 @@ static void describe_limit(const struct group_limit *limit, bool is_cpu, char *t
         snprintf(text, size, "%s %s", name, hr_quantity_short_bytes(limit->amount).text);
 }
 
+/* "2 CPUs"; of tasks that may not run on all of these "CPU 1", "2 of 4 CPUs". */
+static void describe_cpus(const struct group *group, char *text, size_t size)
+{
+    if (group->task_cpus == 1)
+        snprintf(text, size, "CPU %u", group->first_task_cpu);
+    else if (group->task_cpus > 1)
+        snprintf(text, size, "%zu of %zu CPUs", group->task_cpus, group->cpus);
+    else
+        snprintf(text, size, "%zu CPU%s", group->cpus, group->cpus == 1 ? "" : "s");
+}
+
 static void describe_binds(const struct room_row *row, char *text, size_t size)
 {
     const enum group_resource by = group_binding(row);
@@ -155,7 +166,7 @@ static void describe_binds(const struct room_row *row, char *text, size_t size)
     if (bound == GROUP_BOUND_LIMIT)
         describe_limit(&row->brief->limits[by], by == GROUP_CPU, text, size);
     else if (bound == GROUP_BOUND_CPUS)
-        snprintf(text, size, "%zu CPU%s", row->brief->cpus, row->brief->cpus == 1 ? "" : "s");
+        describe_cpus(row->brief, text, size);
 }
 
 static void add_binds(struct grid *grid, const struct room_row *row)
