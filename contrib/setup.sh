@@ -46,7 +46,7 @@ install_packages() {
     mapfile -t missing < <(missing_packages "$@")
     [ ${#missing[@]} -gt 0 ] || return 0
     [ "$(id -u)" -eq 0 ] || sudo=(sudo)
-    say "Installing: ${missing[*]}"
+    say "Installing, which takes a minute or two (build/packages.log shows how far that is): ${missing[*]}"
     "${sudo[@]}" apt-get update -qq || say "The package lists could not be brought up to date."
     # Where clang brings its runtime library along, and perf comes with the kernel's tools, there are
     # no packages of these names.
@@ -120,7 +120,7 @@ bootstrap() {
     if [ configure -nt configure.ac ] && [ configure -nt acinclude.m4 ] && [ Makefile.in -nt Makefile.am ]; then
         return
     fi
-    say "Making configure"
+    say "Making configure, which takes half a minute"
     quietly build/autoreconf.log autoreconf -fi || fail "autoreconf failed: see build/autoreconf.log"
 }
 
