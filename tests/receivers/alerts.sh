@@ -177,6 +177,8 @@ exec_received() {
 
 # --- loads that go through the states ----------------------------------------
 
+# has_begun SERIES: it has values. What is OKAY from the beginning on isn't notified.
+has_begun() { has_values "$1-$2/$3${4:+-$4}" "${5:-1}"; }
 # drive SECONDS: takes each kind in `series_of` to WARNING, FAILURE and back to OKAY, one state as soon as
 # the one before was notified. `load KIND 0|1|2`, the test's own, makes the load for OKAY, WARNING, FAILURE.
 # In `states` is how far each came.
@@ -193,7 +195,12 @@ drive() {
             state=${states[$kind]}
             [ "$state" -lt 4 ] || continue
             busy=1
-            was_notified_last "${wanted[$state]}" "${series_of[$kind]}" || continue
+            if [ "$state" -eq 0 ]; then
+                # shellcheck disable=SC2086 # several words
+                has_begun ${series_of[$kind]} || continue
+            else
+                was_notified_last "${wanted[$state]}" "${series_of[$kind]}" || continue
+            fi
             load "$kind" "${then[$state]}"
             states[$kind]=$((state + 1))
             echo "# $SECONDS s: $kind is ${wanted[$state]}"
