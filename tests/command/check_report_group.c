@@ -571,6 +571,19 @@ START_TEST(the_cpus_that_its_tasks_may_run_on_bind)
 }
 END_TEST
 
+/* Of its limit it can't get all on that CPU. */
+START_TEST(one_whose_tasks_are_pinned_below_its_limit)
+{
+    allow("1", "1");
+    room_tree_write(tree, "q", "cpu.max", "max 100000\n");
+    room_tree_write(tree, "q/1", "cpu.max", "150000 100000\n");
+    set_room_by_cpu(BATCH, 50, 0.75);
+    read_briefs();
+    ck_assert_msg(strstr(print_table(200), " 10.0M of 100M CPU 1 ") != NULL, "%s", printed);
+    free_briefs();
+}
+END_TEST
+
 #define CPU_LINE                                                                                   \
     "cpu      its room isn't known: it takes 20 s after a start, or a change of limits, and CPUs " \
     "that aren't busy for more than 98 % of the time; no cpu.max: "
@@ -579,8 +592,9 @@ START_TEST(one_whose_tasks_are_pinned)
 {
     allow("1", "1");
     read_group(BATCH);
-    assert_says(BATCH, CPU_LINE "CPU 1 binds; by their affinity its tasks may run on 1 of 2 CPUs, "
-                                "while its room is calculated with all\n");
+    assert_says(BATCH,
+                CPU_LINE "CPU 1 binds; its tasks may run on 1 of 2 CPUs, by their affinity or "
+                         "the cpuset of a group below, while its room is calculated with all\n");
     allow("1", "0-1");
     group_free(&group);
     read_group(BATCH);
@@ -778,6 +792,7 @@ int main(void)
     tcase_add_loop_test(tests, the_cpus_that_its_tasks_may_run_on_bind, 0,
                         sizeof(affinities) / sizeof(affinities[0]));
     tcase_add_test(tests, one_whose_tasks_are_pinned);
+    tcase_add_test(tests, one_whose_tasks_are_pinned_below_its_limit);
     tcase_add_test(tests, what_binds_elsewhere_is_not_known);
     tcase_add_test(tests, one_that_an_instance_names);
     tcase_add_test(tests, one_that_is_not_here);

@@ -345,11 +345,16 @@ static int add_cell(struct hr_blame *blame, const struct blame_key *key, uint64_
     if (waiter == NULL || !translate_taker(blame, key, &cell, &taker))
         return 0;
     cell.waiter = waiter->id;
-    if (wait_ns == 0)
+    const bool is_made = is_made_total(blame, waiter, key);
+    if (wait_ns == 0) {
+        /* Of a group that isn't measured any more. A pair's may be charged just now. */
+        if (makes_room && !is_made && !blame->by_task && key->taker == BLAME_TOTAL)
+            blame->calls->remove(blame->object, BLAME_MAP_CELLS, key);
         return 0;
+    }
     if (!makes_room)
         return hr_blame_matrix_add(matrix, &cell);
-    if (!is_made_total(blame, waiter, key) && is_unchanged(blame, &cell)) {
+    if (!is_made && is_unchanged(blame, &cell)) {
         blame->calls->remove(blame->object, BLAME_MAP_CELLS, key);
         return 0;
     }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 #include "process/task_list.h"
 
 /* What is read in some tenths of a second. */
-enum { GROUPS_MOST = 1000, THREADS_MOST = 10000 };
+#define THREADS_MOST 10000
 
 /* "Cpus_allowed_list:\t0-3\n" */
 int hr_allowed_cpus_read(const struct hr_root *root, pid_t task, struct hr_cpu_set *cpus)
@@ -99,7 +100,7 @@ int hr_allowed_cpus_read_group(const struct hr_root *root, int dirfd, const stru
     struct search search = {.root = root, .most = most, .enough = enough};
     struct hr_task_list tasks = {.count = 0};
 
-    int status = hr_task_list_read_group(dirfd, GROUPS_MOST, &tasks);
+    int status = hr_task_list_read_group(dirfd, SIZE_MAX, &tasks);
     if (status == 0)
         status = tasks.of_threads ? add_tasks(&search, &tasks) : add_threads(&search, &tasks);
     hr_task_list_free(&tasks);

@@ -3,12 +3,15 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "configured/selected.h"
+#include "headroom/psi.h"
 #include "headroom/quantity.h"
 #include "headroom/root.h"
 #include "headroom/utf8.h"
@@ -34,18 +37,31 @@ static double started_s(const char *socket)
     return stat(socket, &status) == 0 ? (double)status.st_mtim.tv_sec : NAN;
 }
 
+/* Tasks that are pinned may wait while other CPUs idle. */
+static bool are_cpus_busy(void)
+{
+    double load;
+
+    return getloadavg(&load, 1) == 1 && load >= (double)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 /* The kernel's average over a minute. */
 static double find_cpu_wait(void)
 {
-    FILE *file = fopen("/proc/pressure/cpu", "re");
-    double wait = NAN;
+    const struct hr_psi_options options = {.resources[HR_PSI_CPU] = true};
+    struct hr_psi_sample sample = {.time_ns = 0};
+    struct hr_psi *psi = NULL;
+    struct hr_root *root;
+    int status = hr_root_open("/", &root);
 
-    if (file == NULL)
+    if (status < 0)
         return NAN;
-    if (fscanf(file, "some avg10=%*f avg60=%lf", &wait) != 1)
-        wait = NAN;
-    fclose(file);
-    return wait;
+    status = hr_psi_open_system(root, &options, &psi);
+    if (status == 0)
+        status = hr_psi_read_resource(psi, HR_PSI_CPU, &sample);
+    hr_psi_close(psi);
+    hr_root_close(root);
+    return status == 0 ? sample.stall[HR_PSI_SOME].avg60_pct : NAN;
 }
 
 struct backlog_seen backlog_look(const char *socket, double newest_s)
@@ -57,7 +73,7 @@ struct backlog_seen backlog_look(const char *socket, double newest_s)
         .now_s = (double)now.tv_sec + (double)now.tv_nsec / 1e9,
         .newest_s = newest_s,
         .started_s = started_s(socket),
-        .cpu_wait = find_cpu_wait(),
+        .cpu_wait = are_cpus_busy() ? find_cpu_wait() : NAN,
     };
 }
 

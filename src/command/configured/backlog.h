@@ -22,7 +22,7 @@ struct backlog_seen {
     double newest_s;  /**< when the newest of its values was read; NaN: it has none */
     double started_s; /**< NaN: not known */
     double cpu_wait;  /**< the share of the last minute, in percent, in which tasks of the machine
-                         waited for a CPU; NaN: not known */
+                         waited for a CPU; NaN: not known, or CPUs idle */
 };
 
 /** Why values are late or missing. */

@@ -133,7 +133,8 @@ static void take_working_set(const struct hr_room_reading *reading, struct group
         hr_room_explain_working_set(reading->working_set_status, &group->need_unknown);
 }
 
-/* As taskset(1) sets it; the plugin doesn't read it, as it would have to of each task. */
+/* As taskset(1) or cpusets below set it; the plugin doesn't read it, as it would have to of each
+ * task. */
 static void take_affinity(const struct hr_root *root, const struct hr_room_source *source,
                           const struct hr_cgroup *found, struct group *group)
 {
@@ -469,6 +470,8 @@ static enum group_bound find_cpu_bound(const struct room_row *row, const struct 
 
     if (limit->is_known && waits_by_limit(row))
         return GROUP_BOUND_LIMIT;
+    if (limit->is_known && group->task_cpus > 0 && (double)group->task_cpus < limit->amount)
+        return GROUP_BOUND_CPUS;
     if (limit->is_known && limit->group == NULL && attainable >= 0.99 * limit->amount)
         return GROUP_BOUND_LIMIT;
     if (group->cpus == 0 || (limit->is_known && limit->group != NULL))

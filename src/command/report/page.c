@@ -212,10 +212,11 @@ static void add_lack_of_cpu_limit(FILE *text, const struct group *group)
 static void add_affinity(FILE *text, const struct group *group, bool has_text)
 {
     if (group->task_cpus > 0)
-        fprintf(text,
-                "%sby their affinity its tasks may run on %zu of %zu CPUs, while its room is "
-                "calculated with all",
-                has_text ? "; " : "", group->task_cpus, group->cpus);
+        fprintf(
+            text,
+            "%sits tasks may run on %zu of %zu CPUs, by their affinity or the cpuset of a group "
+            "below, while its room is calculated with all",
+            has_text ? "; " : "", group->task_cpus, group->cpus);
 }
 
 static int print_limit(FILE *out, const struct group *group, enum group_resource resource,

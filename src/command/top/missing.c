@@ -12,15 +12,21 @@
 
 #define RESCAN_NS (10 * HR_NS_PER_S)
 
-void expected_groups_free(struct expected_groups *expected)
+static void free_names(struct expected_of_plugin *expected)
 {
     for (size_t i = 0; i < expected->count; i++)
         free(expected->names[i]);
     free(expected->names);
-    *expected = (struct expected_groups){.names = NULL};
 }
 
-static int add_name(struct expected_groups *expected, const char *name)
+void expected_groups_free(struct expected_groups *expected)
+{
+    for (size_t i = 0; i < CGROUPS_PLUGIN_COUNT; i++)
+        free_names(&expected->of[i]);
+    *expected = (struct expected_groups){.scanned_ns = 0};
+}
+
+static int add_name(struct expected_of_plugin *expected, const char *name)
 {
     char *copy = strdup(name);
 
@@ -33,7 +39,7 @@ static int add_name(struct expected_groups *expected, const char *name)
     return 0;
 }
 
-static void add_groups(struct expected_groups *expected, const struct hr_root *root,
+static void add_groups(struct expected_of_plugin *expected, const struct hr_root *root,
                        const struct cgroups_of_plugin *of)
 {
     struct hr_container_names *containers = cgroups_open_names(root, of->selection);
@@ -48,27 +54,6 @@ static void add_groups(struct expected_groups *expected, const struct hr_root *r
     }
     hr_cgroup_set_close(set);
     hr_container_names_close(containers);
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Plugins mostly select the same. */
-static void sort_names(struct expected_groups *expected)
-{
-    size_t kept = 0;
-
-    if (expected->count > 1)
-        qsort(expected->names, expected->count, sizeof(*expected->names), compare_names);
-    for (size_t i = 0; i < expected->count; i++) {
-        if (kept > 0 && strcmp(expected->names[kept - 1], expected->names[i]) == 0)
-            free(expected->names[i]);
-        else
-            expected->names[kept++] = expected->names[i];
-    }
-    expected->count = kept;
 }
 
 /* In the order of cgroups_find_selections(). */
@@ -91,35 +76,74 @@ static void look_for_groups(struct expected_groups *expected, const struct hr_ro
     cgroups_find_selections(usage, of);
     for (size_t i = 0; i < CGROUPS_PLUGIN_COUNT; i++)
         if (complete[i] && of[i].selection->patterns.count > 0 && of[i].selection->min_age_s <= 0)
-            add_groups(expected, root, &of[i]);
-    sort_names(expected);
+            add_groups(&expected->of[i], root, &of[i]);
     expected->scanned_ns = hr_clock_ns();
 }
 
-static const char **sort_rows(const struct table *table)
+static int compare_names(const void *a, const void *b)
 {
-    const char **names = calloc(table->count + 1, sizeof(*names));
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
-    for (size_t i = 0; names != NULL && i < table->count; i++)
-        names[i] = table->rows[i].group;
-    if (names != NULL && table->count > 1)
-        qsort(names, table->count, sizeof(*names), compare_names);
-    return names;
+/* Names, each once, whoever owns them. */
+struct name_list {
+    const char **names;
+    size_t count, capacity;
+};
+
+static void list_name(struct name_list *list, const char *name)
+{
+    if (HR_ARRAY_RESERVE(list->names, list->capacity, list->count + 1) == 0)
+        list->names[list->count++] = name;
+}
+
+static void sort_list(struct name_list *list)
+{
+    size_t kept = 0;
+
+    if (list->count > 1)
+        qsort(list->names, list->count, sizeof(*list->names), compare_names);
+    for (size_t i = 0; i < list->count; i++)
+        if (kept == 0 || strcmp(list->names[kept - 1], list->names[i]) != 0)
+            list->names[kept++] = list->names[i];
+    list->count = kept;
+}
+
+static bool has_name(const struct name_list *list, const char *name)
+{
+    return list->count > 0 &&
+           bsearch(&name, list->names, list->count, sizeof(name), compare_names) != NULL;
+}
+
+static void list_missing(const struct expected_of_plugin *expected, const struct name_list *rows,
+                         struct name_list *missing)
+{
+    const size_t before = missing->count;
+
+    for (size_t i = 0; i < expected->count; i++)
+        if (!has_name(rows, expected->names[i]))
+            list_name(missing, expected->names[i]);
+    if (missing->count - before == expected->count)
+        missing->count = before;
 }
 
 size_t expected_groups_missing(struct expected_groups *expected, const struct hr_root *root,
                                const struct usage *usage, const struct table *table)
 {
+    struct name_list rows = {.names = NULL}, missing = {.names = NULL};
+
     if (expected->scanned_ns == 0 || hr_clock_ns() - expected->scanned_ns >= RESCAN_NS)
         look_for_groups(expected, root, usage);
-    const char **rows = sort_rows(table);
-    size_t missing = 0;
-
-    for (size_t i = 0; rows != NULL && i < expected->count; i++)
-        missing +=
-            bsearch(&expected->names[i], rows, table->count, sizeof(*rows), compare_names) == NULL;
-    free(rows);
-    return missing;
+    for (size_t i = 0; i < table->count; i++)
+        list_name(&rows, table->rows[i].group);
+    sort_list(&rows);
+    for (size_t i = 0; i < CGROUPS_PLUGIN_COUNT; i++)
+        list_missing(&expected->of[i], &rows, &missing);
+    sort_list(&missing); /* plugins mostly select the same */
+    const size_t count = missing.count;
+    free(rows.names);
+    free(missing.names);
+    return count;
 }
 
 void describe_missing_groups(size_t shown, size_t missing, bool is_behind, char *text, size_t size)

@@ -12,19 +12,26 @@
 #include <stdint.h>
 
 #include "configured/backlog.h"
+#include "configured/selected.h"
 #include "top/table.h"
 
-/** The groups that should have values. All zeros: not looked for yet. */
-struct expected_groups {
-    char **names; /**< sorted, each once */
+/** The groups of a plugin that should have values. */
+struct expected_of_plugin {
+    char **names; /**< in series */
     size_t count, capacity;
+};
+
+/** All zeros: not looked for yet. */
+struct expected_groups {
+    struct expected_of_plugin of[CGROUPS_PLUGIN_COUNT];
     uint64_t scanned_ns;
 };
 
 /**
  * Counts the groups without a row, of those that have tasks and that a plugin selects which has
- * values of all of them in each interval: not wss, nor one with MinAge, nor psi with TopGroups.
- * Looks for groups at most each ten seconds.
+ * values of all of them in each interval: not wss, nor one with MinAge, nor psi with TopGroups; nor
+ * one of which no group has a row, as it may have nothing to measure on this machine. Looks for
+ * groups at most each ten seconds.
  *
  * @param root   where the plugins look for them.
  * @param usage  what is configured.
