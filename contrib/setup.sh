@@ -46,7 +46,7 @@ install_packages() {
     mapfile -t missing < <(missing_packages "$@")
     [ ${#missing[@]} -gt 0 ] || return 0
     [ "$(id -u)" -eq 0 ] || sudo=(sudo)
-    say "Installing, which takes a minute or two (build/packages.log shows how far that is): ${missing[*]}"
+    say "Installing, which may take minutes (build/packages.log shows how far that is): ${missing[*]}"
     "${sudo[@]}" apt-get update -qq || say "The package lists could not be brought up to date."
     # Where clang brings its runtime library along, and perf comes with the kernel's tools, there are
     # no packages of these names.
