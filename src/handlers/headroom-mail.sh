@@ -5,10 +5,11 @@
 #
 #     headroom-mail [-n HITS] [-s DIRECTORY] [-w SECONDS] ADDRESS...
 #
-# psi reports changes only, so each is mailed; so is what other plugins send. The plugin threshold sends its alarms
-# once more when collectd starts, and of other plugins' series an OKAY for each; so does headroom its <Alert>; osnoise reports noises
-# that go on, with Repeat. Of these three the beginning of an alarm, a worse severity and its end are mailed. That needs a record of
-# what was mailed: collectd's notification doesn't say whether there was an alarm before.
+# psi reports changes only, so each is mailed; so is what other plugins send. Three notify of more: the plugin threshold of its
+# alarms again when collectd starts, and with an OKAY of each series of other plugins than headroom's; headroom of those of its
+# <Alert>, after a crash, which may be others and are mailed again; and osnoise of noises that go on, with Repeat. Of these three
+# the beginning of an alarm, a worse severity and its end are mailed. That needs a record of what was mailed: collectd's
+# notification doesn't say whether there was an alarm before.
 #
 # Its parts, in the order of the data: what was notified, which alarms are on record, what is decided of it, its words, and
 # the mail.

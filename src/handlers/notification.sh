@@ -127,17 +127,25 @@ END
     ) && hash=${hash%% *}
 }
 
-# hash_both SUBJECT TEXT...: sets lock_hash and hash, of the subject and of the texts, by one program.
+# hash_both SUBJECT TEXT...: sets lock_hash and hash, of the subject and of the texts, by one program; or by two, where that
+# can't read a descriptor by its path.
 hash_both() {
     subject=$1
     shift
     join_lines "$@"
-    hash=$(sha256sum - /proc/self/fd/3 <<END 3<<SUBJECT
+    if hash=$(sha256sum - /proc/self/fd/3 2>/dev/null <<END 3<<SUBJECT
 $text
 END
 $subject
 SUBJECT
-    ) && lock_hash=${hash#*"$newline"} && lock_hash=${lock_hash%% *} hash=${hash%% *}
+    ); then
+        lock_hash=${hash#*"$newline"}
+        lock_hash=${lock_hash%% *} hash=${hash%% *}
+    else
+        hash_of "$subject"
+        lock_hash=$hash
+        hash_of "$@"
+    fi
 }
 
 # open_record FOLDER SUBJECT [TEXT...]: sets known, the severity last reported, OKAY if none was; known_time, known_by;

@@ -74,8 +74,8 @@ add_finding() {
     esac
 }
 
-# find_longest: sets longest to where the machine's tasks waited longest, as a mail names that, and its path; "" if psi names
-# none. The message has the name of a container, before the tasks that wait, whose names may be anything.
+# find_longest: sets longest to where the machine's tasks waited longest, as a mail and "headroom report" name that, and its
+# path; "" if psi names none. The message has the name of a container, before the tasks that wait, whose names may be anything.
 find_longest() {
     detail LongestCgroup
     longest=$value longest_path=$value
@@ -96,6 +96,7 @@ find_longest() {
             ;;
         *) longest=$its_name ;;
     esac
+    reported=$longest
 }
 
 # describe_longest: appends to more how long that was.
@@ -116,11 +117,13 @@ describe_longest() {
 find_waiting() {
     longest=""
     find_mount || return 0
-    longest=$(find "$mount" -mindepth 2 -name "$resource.pressure" -exec grep -H "^some " {} + 2>/dev/null |
-        awk -v mount="$mount/" -v file="/$resource.pressure:some " "$rounding"'
-            (at = index($0, file)) && match($0, /avg60=[0-9.]+/) {
-                group = substr($0, length(mount) + 1, at - length(mount) - 1)
-                wait[group] = substr($0, RSTART + 6, RLENGTH - 6) + 0
+    longest=$(read_groups "$resource.pressure" "^some " |
+        awk -v mount="$mount/" -v line="/$resource[.]pressure:some avg10=[0-9.]+ avg60=[0-9.]+ avg300=[0-9.]+ total=[0-9]+" "$rounding"'
+            match($0, line "$") {       # at its end, as the name of a group may be like it
+                group = substr($0, length(mount) + 1, RSTART - length(mount) - 1)
+                average = substr($0, RSTART)
+                sub(/.* avg60=/, "", average)
+                wait[group] = average + 0
                 while (sub(/\/[^\/]*$/, "", group))
                     has_groups[group]
             }
@@ -137,6 +140,23 @@ find_waiting() {
     longest=${longest#* }
 }
 
+# find_reported PATH: sets reported to the name of the group of that path, or the nearest above it, that the plugin headroom
+# lists in collectd's BaseDir, see find_path; "" if it lists none. Which others "headroom report" knows isn't known here: these
+# are all groups of the machine.
+find_reported() {
+    reported=""
+    [ -e headroom-headroom.names ] || return 0
+    reported=$(GROUP=$1 awk -F "$tab" '
+        {
+            path = substr($0, length($1) + 2)
+            if (path != "" && index(ENVIRON["GROUP"] "/", path "/") == 1 && length(path) > length(nearest)) {
+                nearest = path
+                name = $1
+            }
+        }
+        END { print name }' headroom-headroom.names 2>/dev/null)
+}
+
 # describe_waiting: appends to more which group waits most where a threshold of the machine's memory or I/O doesn't say.
 describe_waiting() {
     case $plugin:$instance:$resource:$severity in
@@ -146,10 +166,10 @@ describe_waiting() {
     esac
     find_waiting
     [ -n "$longest" ] || return 0
+    find_reported "$longest"
     shorten "$longest"
     more="$more${newline}longest in $short: $waited of the last minute"
     [ "$short" = "$longest" ] || more="$more${newline}its cgroup: $longest"
-    longest=$short
 }
 
 # exceeds SECONDS: whether one of the tasks in values waited longer than that.

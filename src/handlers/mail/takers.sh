@@ -8,11 +8,11 @@
 # line behind its file
 list_usage() {
     head -qn $((online + 1)) /proc/uptime /proc/stat
-    grep -r --include=cpu.stat "^usage_usec " "$mount"/*/ 2>/dev/null
+    read_groups cpu.stat "^usage_usec "
 }
 
 # list_waits: how long the tasks of each cgroup wait for a CPU, one a line behind its file
-list_waits() { grep -r --include=cpu.pressure " avg10=" "$mount"/*/ 2>/dev/null; }
+list_waits() { read_groups cpu.pressure " avg10="; }
 
 # find_user [again]: looks at the CPUs that the tasks of $place may run on: all, where that isn't known. Sets
 #   user       to the path of the cgroup, of those without others below, that uses the most CPU time within a second, and

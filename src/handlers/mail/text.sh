@@ -28,8 +28,9 @@ print_time() {
     printf '%s%s\n' "$at" "${since:+, since $since}"
 }
 
-# print_text: the mail's, without its head.
-print_text() {
+# print_text: the mail's, without its head. What controls terminals is replaced: anyone may name a group so.
+print_text() { print_words | tr '\001-\010\013-\037\177' '?'; }
+print_words() {
     printf '%s%s\n' "$summary" "$more"
     [ -z "$look" ] || printf 'look here: %s\n' "$look"
     [ -z "$message" ] || [ "$message" = "$summary" ] || printf '\n%s\n' "$message"

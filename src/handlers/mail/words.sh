@@ -181,13 +181,17 @@ describe_trigger() {
 }
 
 # find_look: sets look for memory and I/O: of a group, what says which limit binds; of the machine, which groups wait most,
-# and the same of the one that waits longest, if it is known.
+# and the same of the one that waits longest, if it is known by what name.
 find_look() {
-    look="headroom top" reported=$shown
-    [ "$instance" != system ] || look="headroom top --sort $resource" reported=$longest
-    case $instance:$reported in
-        system:) return 0 ;;
-        *"'"*) look="$look, headroom report" ;;             # to be pasted into a shell
+    look="headroom top"
+    if [ "$instance" = system ]; then
+        look="headroom top --sort $resource"
+    else
+        reported=$shown
+    fi
+    case $reported in
+        "") ;;
+        *"'"* | *[[:cntrl:]]*) look="$look, headroom report" ;;             # to be pasted into a shell
         *[!A-Za-z0-9_./:@~+-]*) look="$look, headroom report '$reported'" ;;
         *) look="$look, headroom report $reported" ;;
     esac
@@ -196,7 +200,7 @@ find_look() {
 # describe: sets summary: what is so, where and how long; more: what else the first lines of the text have; look: the
 # command that shows it; and message to what is left to say.
 describe() {
-    more="" look="" share="" longest=""
+    more="" look="" share="" longest="" reported=""
     find_place
     case $plugin:$resource:$severity in
         psi:cpu:WARNING | psi:cpu:FAILURE) find_user ;;
