@@ -118,7 +118,7 @@ find_waiting() {
     longest=""
     find_mount || return 0
     longest=$(read_groups "$resource.pressure" "^some " |
-        awk -v mount="$mount/" -v line="/$resource[.]pressure:some avg10=[0-9.]+ avg60=[0-9.]+ avg300=[0-9.]+ total=[0-9]+" "$rounding"'
+        awk -v mount="$mount/" -v line="/${resource}[.]pressure:some avg10=[0-9.]+ avg60=[0-9.]+ avg300=[0-9.]+ total=[0-9]+" "$rounding"'
             match($0, line "$") {       # at its end, as the name of a group may be like it
                 group = substr($0, length(mount) + 1, RSTART - length(mount) - 1)
                 average = substr($0, RSTART)
