@@ -219,16 +219,18 @@ static bool has_rate(const data_set_t *set, const cache_event_t *event)
 }
 
 /* Called before threshold judges the value. Of an alarm whose rates aren't known yet the state is
- * OKAY until then, so that threshold doesn't notify. */
+ * OKAY until then, so that threshold doesn't notify. collectd may tell of further values though we
+ * haven't asked: its check of who did lets all pass. */
 static void set_state(const data_set_t *set, cache_event_t *event)
 {
     const value_list_t *series = event->value_list;
     struct threshold_record *record = get_record();
-    int state = record != NULL ? threshold_record_state(record, series) : STATE_UNKNOWN;
+    int state = STATE_UNKNOWN;
+    const bool has = record != NULL && threshold_record_state(record, series, &state);
 
-    if (event->type == CE_VALUE_UPDATE && uc_get_state(set, series) != STATE_OKAY)
+    if (event->type == CE_VALUE_UPDATE && (!has || uc_get_state(set, series) != STATE_OKAY))
         return;
-    if (state != STATE_OKAY && !has_rate(set, event)) {
+    if (has && !has_rate(set, event)) {
         state = STATE_OKAY;
         event->ret = 1; /* the next is told as well */
     }

@@ -247,15 +247,15 @@ bool threshold_record_has(struct threshold_record *record, const value_list_t *s
     return has;
 }
 
-int threshold_record_state(struct threshold_record *record, const value_list_t *series)
+bool threshold_record_state(struct threshold_record *record, const value_list_t *series, int *state)
 {
     pthread_mutex_lock(&record->lock);
     const struct threshold_alarm *alarm = find_alarm(record, series);
-    int state = record->is_complete ? STATE_OKAY : STATE_UNKNOWN;
+    *state = record->is_complete ? STATE_OKAY : STATE_UNKNOWN;
     if (alarm != NULL)
-        state = alarm->state;
+        *state = alarm->state;
     pthread_mutex_unlock(&record->lock);
-    return state;
+    return alarm != NULL;
 }
 
 /* --- Alarms that are left ------------------------------------------------- */

@@ -39,8 +39,12 @@ bool threshold_record_has(struct threshold_record *record, const value_list_t *s
  * alarm OKAY, of which it doesn't notify then; of one with an alarm by this run, that alarm's; and
  * STATE_UNKNOWN of one that receivers may have as an alarm: as the previous run left one, or what
  * it left isn't known, or couldn't be kept.
+ *
+ * @param state  receives it.
+ * @return whether an alarm of the series is known.
  */
-int threshold_record_state(struct threshold_record *record, const value_list_t *series);
+bool threshold_record_state(struct threshold_record *record, const value_list_t *series,
+                            int *state);
 
 /*
  * Alarms that are left have series without values, of which it isn't known why: those of the

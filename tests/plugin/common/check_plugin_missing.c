@@ -310,6 +310,24 @@ START_TEST(threshold_notifies_where_alarms_are_not_known)
 }
 END_TEST
 
+/* Once, not at each value. */
+START_TEST(it_notifies_once_of_a_counter_whose_alarms_are_not_known)
+{
+    const value_list_t series = series_of("psi", "derive", "x");
+    int state = STATE_UNKNOWN;
+
+    tree_write(tree, "headroom-psi.thresholds", "nonsense\n");
+    restart();
+    ck_assert_int_eq(fake_cache_event(CE_VALUE_NEW, &series, &state), 0);
+    ck_assert_int_eq(state, STATE_UNKNOWN);
+    state = STATE_OKAY; /* as threshold has found */
+    for (int i = 0; i < 2; i++) {
+        fake_cache_event(CE_VALUE_UPDATE, &series, &state);
+        ck_assert_int_eq(state, STATE_OKAY);
+    }
+}
+END_TEST
+
 /* --- Over a restart ------------------------------------------------------- */
 
 /* What is notified before the restart, and whether an alarm is left then. */
@@ -446,6 +464,7 @@ int main(void)
     tcase_add_test(tests, it_lasts_while_nothing_is_read);
     tcase_add_loop_test(tests, a_first_value_has_a_state, 0, COUNT(states));
     tcase_add_test(tests, threshold_notifies_where_alarms_are_not_known);
+    tcase_add_test(tests, it_notifies_once_of_a_counter_whose_alarms_are_not_known);
     tcase_add_loop_test(tests, ends_an_alarm_of_the_run_before, 0, COUNT(left));
     tcase_add_test(tests, ends_one_whose_series_never_comes_back);
     tcase_add_test(tests, waits_for_series_with_longer_intervals);
