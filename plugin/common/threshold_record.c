@@ -22,9 +22,16 @@
 /* The first line of the file; its number is the format's. */
 #define FIRST_LINE "headroom thresholds 1\n"
 
+/* The last field of a series that is missing; others have none. */
+#define MISSING_FIELD "missing"
+
+/* How many of those are kept: where groups come and go, many never have a value again. */
+#define MAX_MISSING 1000
+
 struct threshold_alarm {
     value_list_t series; /* what identifies it; if it is left its time and interval, too */
     int state;           /* as threshold has it; STATE_UNKNOWN: it is of the previous run */
+    bool is_missing;     /* threshold has notified that it has no values, and of no alarm before */
     bool is_left;
     cdtime_t due; /* if it is left; 0: isn't known yet */
     SLIST_ENTRY(threshold_alarm) entry;
@@ -95,6 +102,7 @@ static void parse_line(struct threshold_record *record, char *line)
         {series.type, sizeof(series.type)},
         {series.type_instance, sizeof(series.type_instance)},
     };
+    struct threshold_alarm *alarm;
 
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         const char *field = strsep(&line, "\t");
@@ -103,11 +111,13 @@ static void parse_line(struct threshold_record *record, char *line)
         sstrncpy(fields[i].text, field, fields[i].size);
     }
     sstrncpy(series.plugin, record->plugin, sizeof(series.plugin));
-    struct threshold_alarm *alarm = add_alarm(record, &series);
-    if (alarm == NULL)
+    alarm = add_alarm(record, &series);
+    if (alarm == NULL) {
         record->is_complete = false;
-    else
-        alarm->is_left = true;
+        return;
+    }
+    alarm->is_missing = line != NULL && strcmp(line, MISSING_FIELD) == 0;
+    alarm->is_left = !alarm->is_missing;
 }
 
 /* Where the file can't be written, there may be none though there were alarms. */
@@ -176,8 +186,9 @@ static struct state_text make_text(const struct threshold_record *record)
         return (struct state_text){.bytes = NULL};
     fputs(FIRST_LINE, file);
     SLIST_FOREACH(alarm, &record->alarms, entry)
-    fprintf(file, "%s\t%s\t%s\t%s\n", alarm->series.host, alarm->series.plugin_instance,
-            alarm->series.type, alarm->series.type_instance);
+    fprintf(file, "%s\t%s\t%s\t%s%s\n", alarm->series.host, alarm->series.plugin_instance,
+            alarm->series.type, alarm->series.type_instance,
+            alarm->is_missing ? "\t" MISSING_FIELD : "");
     fclose(file);
     return text;
 }
@@ -198,12 +209,24 @@ static void save(struct threshold_record *record)
 /* --- Notifications -------------------------------------------------------- */
 
 /* threshold says of which data source an alarm is; no other does. */
-bool threshold_record_concerns(const notification_t *notice)
+static bool has_data_source(const notification_t *notice)
 {
     for (const notification_meta_t *meta = notice->meta; meta != NULL; meta = meta->next)
         if (strcmp(meta->name, "DataSource") == 0)
             return true;
     return false;
+}
+
+/* threshold notifies so of a series without values, by Interesting. */
+static bool is_of_missing(const notification_t *notice)
+{
+    return notice->severity == NOTIF_FAILURE && !has_data_source(notice) &&
+           strstr(notice->message, " has not been updated for ") != NULL;
+}
+
+bool threshold_record_concerns(const notification_t *notice)
+{
+    return has_data_source(notice) || is_of_missing(notice);
 }
 
 static value_list_t series_of(const notification_t *notice)
@@ -218,23 +241,76 @@ static value_list_t series_of(const notification_t *notice)
     return series;
 }
 
+/* What became known last is first in the list. */
+static void limit_missing(struct threshold_record *record)
+{
+    struct threshold_alarm *alarm, *oldest = NULL;
+    size_t count = 0;
+
+    SLIST_FOREACH(alarm, &record->alarms, entry)
+    if (alarm->is_missing) {
+        oldest = alarm;
+        count++;
+    }
+    if (count > MAX_MISSING)
+        remove_alarm(record, oldest);
+}
+
+/* An alarm that it had goes on to be one, and ends likewise; but if it has values again, threshold
+ * is to notify of them, whatever they are. @return whether the file changes. */
+static bool note_missing(struct threshold_record *record, const value_list_t *series)
+{
+    struct threshold_alarm *alarm = find_alarm(record, series);
+
+    if (alarm != NULL) {
+        alarm->state = STATE_UNKNOWN;
+        return false;
+    }
+    alarm = add_alarm(record, series);
+    if (alarm == NULL)
+        return false;
+    alarm->is_missing = true;
+    limit_missing(record);
+    return true;
+}
+
+static bool note_alarm(struct threshold_record *record, const value_list_t *series, int state)
+{
+    struct threshold_alarm *alarm = find_alarm(record, series);
+    const bool is_new = alarm == NULL || alarm->is_missing;
+
+    if (alarm == NULL)
+        alarm = add_alarm(record, series);
+    if (alarm == NULL)
+        return false;
+    alarm->state = state;
+    alarm->is_missing = alarm->is_left = false;
+    return is_new;
+}
+
+static bool note_end(struct threshold_record *record, const value_list_t *series)
+{
+    struct threshold_alarm *alarm = find_alarm(record, series);
+
+    if (alarm != NULL)
+        remove_alarm(record, alarm);
+    return alarm != NULL;
+}
+
 void threshold_record_note(struct threshold_record *record, const notification_t *notice)
 {
     const value_list_t series = series_of(notice);
+    bool changes;
+
     pthread_mutex_lock(&record->lock);
-    struct threshold_alarm *alarm = find_alarm(record, &series);
-    const bool was_there = alarm != NULL;
-    if (notice->severity != NOTIF_OKAY) {
-        alarm = was_there ? alarm : add_alarm(record, &series);
-        if (alarm != NULL) {
-            alarm->state = notice->severity == NOTIF_WARNING ? STATE_WARNING : STATE_ERROR;
-            alarm->is_left = false;
-        }
-    } else if (was_there) {
-        remove_alarm(record, alarm);
-        alarm = NULL;
-    }
-    if (was_there != (alarm != NULL))
+    if (is_of_missing(notice))
+        changes = note_missing(record, &series);
+    else if (notice->severity == NOTIF_OKAY)
+        changes = note_end(record, &series);
+    else
+        changes = note_alarm(record, &series,
+                             notice->severity == NOTIF_WARNING ? STATE_WARNING : STATE_ERROR);
+    if (changes)
         save(record);
     pthread_mutex_unlock(&record->lock);
 }
@@ -242,7 +318,8 @@ void threshold_record_note(struct threshold_record *record, const notification_t
 bool threshold_record_has(struct threshold_record *record, const value_list_t *series)
 {
     pthread_mutex_lock(&record->lock);
-    const bool has = find_alarm(record, series) != NULL;
+    const struct threshold_alarm *alarm = find_alarm(record, series);
+    const bool has = alarm != NULL && !alarm->is_missing;
     pthread_mutex_unlock(&record->lock);
     return has;
 }

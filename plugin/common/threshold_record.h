@@ -24,11 +24,18 @@ struct threshold_record;
  */
 struct threshold_record *threshold_record_open(const char *plugin);
 
-/** Whether a notification is by threshold, or ends an alarm of its. */
+/** Whether a notification is by threshold, of an alarm or that a series has no values, or ends an
+ * alarm of its. */
 bool threshold_record_concerns(const notification_t *notice);
 
-/** Notes that such a notification begins or ends the alarm of a series of the plugin. The file is
- * written by a thread of its own. */
+/**
+ * Notes that such a notification begins or ends the alarm of a series of the plugin. The file is
+ * written by a thread of its own.
+ *
+ * That a series has no values threshold notifies of as a FAILURE, unless it isn't Interesting, and
+ * never of its end, unless the state is unknown once there is a value again: so such a series is
+ * kept, with that state. It has no alarm otherwise, and isn't left.
+ */
 void threshold_record_note(struct threshold_record *record, const notification_t *notice);
 
 /** Whether a series has an alarm, by this run or the previous one. */
@@ -37,11 +44,11 @@ bool threshold_record_has(struct threshold_record *record, const value_list_t *s
 /**
  * What threshold is to take the state of a series for that has its first value: of one without an
  * alarm OKAY, of which it doesn't notify then; of one with an alarm by this run, that alarm's; and
- * STATE_UNKNOWN of one that receivers may have as an alarm: as the previous run left one, or what
- * it left isn't known, or couldn't be kept.
+ * STATE_UNKNOWN of one that receivers may have as an alarm: as it had no values, or the previous
+ * run left one, or what it left isn't known, or couldn't be kept.
  *
  * @param state  receives it.
- * @return whether an alarm of the series is known.
+ * @return whether an alarm of the series is known, or that it had no values.
  */
 bool threshold_record_state(struct threshold_record *record, const value_list_t *series,
                             int *state);

@@ -150,11 +150,14 @@ static void check_at(time_t time)
     missing_check(0);
 }
 
-/* As threshold does. */
+/* As threshold does; a FAILURE without a data source is of values that are missing. */
 static void notify(const value_list_t *series, int severity, const char *data_source)
 {
-    notification_t notice = {.severity = severity};
+    notification_t notice = {.severity = severity, .time = series->time};
 
+    if (severity == NOTIF_FAILURE && data_source == NULL)
+        sstrncpy(notice.message, "web1/psi-a_b/x has not been updated for 20.000 seconds.",
+                 sizeof(notice.message));
     sstrncpy(notice.host, series->host, sizeof(notice.host));
     sstrncpy(notice.plugin, series->plugin, sizeof(notice.plugin));
     sstrncpy(notice.plugin_instance, series->plugin_instance, sizeof(notice.plugin_instance));
@@ -328,6 +331,62 @@ START_TEST(it_notifies_once_of_a_counter_whose_alarms_are_not_known)
 }
 END_TEST
 
+/* Of a gauge and a counter, in the same run and in the next one. */
+START_TEST(it_notifies_of_values_that_were_missing)
+{
+    const value_list_t series = series_of("psi", _i % 2 ? "derive" : "percent", "x");
+    int state = STATE_UNKNOWN;
+
+    notify(&series, NOTIF_FAILURE, NULL);
+    if (_i >= 2)
+        restart();
+    fake_miss(&series, STATE_UNKNOWN);
+    check_at(9000);
+    check_at(9010);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    ck_assert_int_eq(fake_cache_event(CE_VALUE_NEW, &series, &state), _i % 2);
+    if (_i % 2)
+        fake_cache_event(CE_VALUE_UPDATE, &series, &state);
+    ck_assert_int_eq(state, STATE_UNKNOWN);
+    notify(&series, NOTIF_OKAY, "value");
+    fake_cache_event(CE_VALUE_NEW, &series, &state);
+    ck_assert_int_eq(state, STATE_OKAY);
+}
+END_TEST
+
+/* As it is one series to receivers, whose end says so. */
+START_TEST(an_alarm_ends_though_its_values_were_notified_as_missing)
+{
+    const value_list_t series = series_of("psi", "percent", "x");
+    int state = STATE_UNKNOWN;
+
+    notify(&series, NOTIF_WARNING, "value");
+    notify(&series, NOTIF_FAILURE, NULL);
+    fake_cache_event(CE_VALUE_NEW, &series, &state);
+    ck_assert_int_eq(state, STATE_UNKNOWN);
+    fake_miss(&series, STATE_UNKNOWN);
+    ck_assert_uint_eq(fake_notifications(), 1);
+}
+END_TEST
+
+START_TEST(it_keeps_so_many_that_are_missing)
+{
+    value_list_t series = series_of("psi", "percent", "x");
+    int first = STATE_UNKNOWN, second = STATE_UNKNOWN;
+
+    for (int i = 0; i < 1001; i++) {
+        snprintf(series.plugin_instance, sizeof(series.plugin_instance), "%d", i);
+        notify(&series, NOTIF_FAILURE, NULL);
+    }
+    snprintf(series.plugin_instance, sizeof(series.plugin_instance), "0");
+    fake_cache_event(CE_VALUE_NEW, &series, &first);
+    snprintf(series.plugin_instance, sizeof(series.plugin_instance), "1");
+    fake_cache_event(CE_VALUE_NEW, &series, &second);
+    ck_assert_int_eq(first, STATE_OKAY);
+    ck_assert_int_eq(second, STATE_UNKNOWN);
+}
+END_TEST
+
 /* --- Over a restart ------------------------------------------------------- */
 
 /* What is notified before the restart, and whether an alarm is left then. */
@@ -465,6 +524,9 @@ int main(void)
     tcase_add_loop_test(tests, a_first_value_has_a_state, 0, COUNT(states));
     tcase_add_test(tests, threshold_notifies_where_alarms_are_not_known);
     tcase_add_test(tests, it_notifies_once_of_a_counter_whose_alarms_are_not_known);
+    tcase_add_loop_test(tests, it_notifies_of_values_that_were_missing, 0, 4);
+    tcase_add_test(tests, an_alarm_ends_though_its_values_were_notified_as_missing);
+    tcase_add_test(tests, it_keeps_so_many_that_are_missing);
     tcase_add_loop_test(tests, ends_an_alarm_of_the_run_before, 0, COUNT(left));
     tcase_add_test(tests, ends_one_whose_series_never_comes_back);
     tcase_add_test(tests, waits_for_series_with_longer_intervals);
