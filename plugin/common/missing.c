@@ -2,6 +2,7 @@
 #include "common/missing.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,7 @@ static struct {
     cdtime_t begun;
     cdtime_t read;          /* when the last read began */
     _Atomic cdtime_t ended; /* when the last one that has ended began; 0: none has */
+    _Atomic cdtime_t seen;  /* when the newest values were read that have ever come to the cache */
 } own = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* @return NULL if memory was short. */
@@ -107,15 +109,23 @@ static cdtime_t newest_cached(void)
     return newest;
 }
 
+/* The cache forgets them with their series. */
+static void note_seen(cdtime_t time)
+{
+    cdtime_t seen = own.seen;
+
+    while (time > seen && !atomic_compare_exchange_weak(&own.seen, &seen, time))
+        ;
+}
+
 /* Until when all that the plugin has read has come to the cache: values come in the order in which
  * they were read. */
 static cdtime_t come_until(void)
 {
-    const cdtime_t cached = newest_cached();
-
-    if (submit_newest() > cached)
-        return cached;
-    return own.ended > cached ? own.ended : cached;
+    note_seen(newest_cached());
+    if (submit_newest() > own.seen)
+        return own.seen;
+    return own.ended > own.seen ? own.ended : own.seen;
 }
 
 /* Values of one read come one after the other. */
@@ -162,12 +172,12 @@ static bool has_alarm(const value_list_t *series, const data_set_t *set)
 }
 
 /* Leaves it to missing_check() where it isn't known whether the series has values that wait. */
-static bool is_left(const value_list_t *series)
+static bool is_left(const value_list_t *series, int state)
 {
     struct threshold_record *record = get_record();
 
     return record != NULL && absence_find(series->plugin_instance) == ABSENCE_UNKNOWN &&
-           !is_lack_known(series) && threshold_record_leave(record, series, due_of(series));
+           !is_lack_known(series) && threshold_record_leave(record, series, state, due_of(series));
 }
 
 static int handle_missing(const value_list_t *series, __attribute__((unused)) user_data_t *data)
@@ -176,7 +186,9 @@ static int handle_missing(const value_list_t *series, __attribute__((unused)) us
 
     if (strcmp(series->plugin, own.plugin) == 0)
         set = plugin_get_ds(series->type);
-    if (set != NULL && has_alarm(series, set) && !is_left(series))
+    if (set != NULL && strcmp(series->host, hostname_g) == 0)
+        note_seen(series->time);
+    if (set != NULL && has_alarm(series, set) && !is_left(series, uc_get_state(set, series)))
         notify_end(series, set);
     return 0;
 }
@@ -265,7 +277,7 @@ void missing_close(void)
 {
     threshold_record_close(own.record);
     own.record = NULL;
-    own.read = own.ended = 0;
+    own.read = own.ended = own.seen = 0;
 }
 
 void missing_end_alarms(const char *plugin)

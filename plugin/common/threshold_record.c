@@ -274,7 +274,8 @@ static bool note_missing(struct threshold_record *record, const value_list_t *se
     return true;
 }
 
-static bool note_alarm(struct threshold_record *record, const value_list_t *series, int state)
+static bool note_alarm(struct threshold_record *record, const value_list_t *series, int state,
+                       cdtime_t time)
 {
     struct threshold_alarm *alarm = find_alarm(record, series);
     const bool is_new = alarm == NULL || alarm->is_missing;
@@ -284,7 +285,9 @@ static bool note_alarm(struct threshold_record *record, const value_list_t *seri
     if (alarm == NULL)
         return false;
     alarm->state = state;
-    alarm->is_missing = alarm->is_left = false;
+    alarm->is_missing = false;
+    if (alarm->series.interval == 0 || time > alarm->series.time)
+        alarm->is_left = false; /* rather than that a handler has kept the notification for long */
     return is_new;
 }
 
@@ -309,7 +312,8 @@ void threshold_record_note(struct threshold_record *record, const notification_t
         changes = note_end(record, &series);
     else
         changes = note_alarm(record, &series,
-                             notice->severity == NOTIF_WARNING ? STATE_WARNING : STATE_ERROR);
+                             notice->severity == NOTIF_WARNING ? STATE_WARNING : STATE_ERROR,
+                             notice->time);
     if (changes)
         save(record);
     pthread_mutex_unlock(&record->lock);
@@ -337,12 +341,19 @@ bool threshold_record_state(struct threshold_record *record, const value_list_t 
 
 /* --- Alarms that are left ------------------------------------------------- */
 
-bool threshold_record_leave(struct threshold_record *record, const value_list_t *series,
+/* Handlers of notifications may take their time: then the record doesn't have it yet. */
+bool threshold_record_leave(struct threshold_record *record, const value_list_t *series, int state,
                             cdtime_t due)
 {
     pthread_mutex_lock(&record->lock);
     struct threshold_alarm *alarm = find_alarm(record, series);
+    const bool is_new = alarm == NULL;
+    if (is_new && (alarm = add_alarm(record, series)) != NULL) {
+        alarm->state = state;
+        save(record);
+    }
     if (alarm != NULL) {
+        alarm->is_missing = false;
         alarm->series.time = series->time;
         alarm->series.interval = series->interval;
         alarm->is_left = true;

@@ -59,8 +59,9 @@ bool threshold_record_state(struct threshold_record *record, const value_list_t 
  * again, or it is taken, when it is due; it stays in the record.
  */
 
-/** Leaves the alarm of a series, whose time and interval are kept. @return whether it has one. */
-bool threshold_record_leave(struct threshold_record *record, const value_list_t *series,
+/** Leaves the alarm of a series, whose time and interval are kept. If the alarm isn't known yet, it
+ * is from now on, with the state. @return false if memory was short. */
+bool threshold_record_leave(struct threshold_record *record, const value_list_t *series, int state,
                             cdtime_t due);
 
 /** Sets when those of the previous run are due. */

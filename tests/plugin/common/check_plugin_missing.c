@@ -245,6 +245,38 @@ START_TEST(it_lasts_while_nothing_is_read)
 }
 END_TEST
 
+/* Then the cache has none of the plugin's. */
+START_TEST(the_only_series_ends_as_reads_go_on)
+{
+    const value_list_t series = series_on("host.example", 2300);
+
+    notify(&series, NOTIF_WARNING, "value");
+    submit(2300);
+    check_at(2300);
+    fake_set_time(TIME_T_TO_CDTIME_T(2320));
+    fake_miss(&series, STATE_WARNING);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    for (time_t time = 2330; time <= 2360; time += 10)
+        check_at(time);
+    ck_assert_uint_eq(fake_notifications(), 1);
+}
+END_TEST
+
+/* A handler before the plugin's takes long, so that it isn't told of the alarm. */
+START_TEST(it_lasts_though_its_notification_comes_late)
+{
+    const value_list_t series = series_on("host.example", 2400);
+
+    submit(2440);
+    fake_miss(&series, STATE_WARNING);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    notify(&series, NOTIF_WARNING, "value");
+    come(2450);
+    check_at(2451);
+    ck_assert_uint_eq(fake_notifications(), 1);
+}
+END_TEST
+
 /* --- First values --------------------------------------------------------- */
 
 #define NONE -1
@@ -521,6 +553,8 @@ int main(void)
     tcase_add_test(tests, it_ends_once_others_have_values_again);
     tcase_add_test(tests, it_lasts_if_it_has_values_then);
     tcase_add_test(tests, it_lasts_while_nothing_is_read);
+    tcase_add_test(tests, the_only_series_ends_as_reads_go_on);
+    tcase_add_test(tests, it_lasts_though_its_notification_comes_late);
     tcase_add_loop_test(tests, a_first_value_has_a_state, 0, COUNT(states));
     tcase_add_test(tests, threshold_notifies_where_alarms_are_not_known);
     tcase_add_test(tests, it_notifies_once_of_a_counter_whose_alarms_are_not_known);
