@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * common/missing.h - ends alarms of collectd's plugin threshold whose values don't come any more,
- * as their group, process or CPU is gone: threshold itself never ends them. And has those last
- * whose values are only late, or come again, and threshold notify of no OKAY where there was no
+ * as their group, process or CPU is gone: threshold itself never ends them. It also keeps alarms
+ * open while values are only late, and keeps threshold from notifying of an OKAY where there was no
  * alarm.
  *
  * Source: collectd's daemon/utils_cache.c (uc_update, uc_check_timeout), src/threshold.c

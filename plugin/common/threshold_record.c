@@ -2,6 +2,7 @@
 #include "common/threshold_record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -159,21 +160,35 @@ static void read_file(struct threshold_record *record)
     free(text);
 }
 
+/* An older file would be taken for all alarms there are, and the ends of the others never be
+ * notified; an empty one is not. */
+static void spoil_file(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Waits for the disk, in a thread of its own: after a crash of the machine the ends of these alarms
+ * are notified, too. */
 static void write_file(void *context, const struct state_text *text)
 {
     struct threshold_record *record = context;
 
     if (!state_is_wanted(record->path))
         return;
-    int status = hr_state_file_write_unsynced(record->path, text->bytes, text->length);
-    if (status < 0)
+    int status = hr_state_file_write(record->path, text->bytes, text->length);
+    if (status < 0) {
+        spoil_file(record->path);
         complaint_log(&record->failure, LOG_WARNING, status,
                       "%s: alarms of thresholds can't be saved to %s, so some may stay open at the "
                       "receivers after a restart: %s.",
                       record->plugin, record->path, STRERROR(-status));
-    else
+    } else {
         complaint_resolve(&record->failure, "%s: alarms of thresholds are being saved again.",
                           record->plugin);
+    }
 }
 
 static struct state_text make_text(const struct threshold_record *record)
