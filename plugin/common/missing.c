@@ -277,7 +277,9 @@ void missing_close(void)
 {
     threshold_record_close(own.record);
     own.record = NULL;
-    own.read = own.ended = own.seen = 0;
+    own.read = 0;
+    own.ended = 0;
+    own.seen = 0;
 }
 
 void missing_end_alarms(const char *plugin)

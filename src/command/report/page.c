@@ -209,11 +209,14 @@ static void add_lack_of_cpu_limit(FILE *text, const struct group *group)
         fputs("the CPUs that it may use bind", text);
 }
 
+/* Not where a limit leaves it less than these CPUs anyway. */
 static void add_affinity(FILE *text, const struct group *group, bool has_text)
 {
-    if (group->task_cpus > 0)
-        fprintf(
-            text,
+    const struct group_limit *limit = &group->limits[GROUP_CPU];
+
+    if (group->task_cpus == 0 || (limit->is_known && limit->amount <= (double)group->task_cpus))
+        return;
+    fprintf(text,
             "%sits tasks may run on %zu of %zu CPUs, by their affinity or the cpuset of a group "
             "below, while its room is calculated with all",
             has_text ? "; " : "", group->task_cpus, group->cpus);
