@@ -93,10 +93,17 @@ void hr_room_add_stalls(struct hr_room_source *source, enum hr_psi_resource reso
         hr_stall_hour_add(hour, source->machine->read_ns, resource, source->stall_s[resource], pct);
 }
 
+/* At the first reading by the kernel's average over ten seconds: else a group in trouble would have
+ * room for an interval after each start. */
 static bool is_in_trouble(const struct hr_room_reading *reading, const struct hr_room_lines *lines,
                           enum hr_psi_resource resource)
 {
-    return reading->has_stall[resource] && reading->stall_pct[resource] >= lines->pct[resource];
+    const struct hr_psi_stall *stall = &reading->psi.sample[resource].stall[of_line[resource]];
+
+    if (reading->has_stall[resource])
+        return reading->stall_pct[resource] >= lines->pct[resource];
+    return reading->psi.status[resource] == 0 && stall->present &&
+           stall->avg10_pct >= lines->pct[resource];
 }
 
 static void read_oom_kills(const struct hr_room_source *source, struct hr_room_reading *reading)

@@ -193,6 +193,21 @@ START_TEST(memory_that_stalls_leaves_no_room)
 }
 END_TEST
 
+/* As after a restart. */
+START_TEST(memory_that_stalled_before_the_first_reading)
+{
+    tree_write(tree, TREE_CGROUPS "/p/q/a/memory.pressure",
+               "some avg10=%s avg60=0.00 avg300=0.00 total=5\n"
+               "full avg10=0.00 avg60=0.00 avg300=0.00 total=5\n",
+               _i == 0 ? "10.00" : "9.99");
+    open_group("p/q/a");
+    read_once();
+    ck_assert(!reading.has_stall[HR_PSI_MEMORY]);
+    ck_assert_int_eq(reading.memory.is_in_trouble, _i == 0);
+    ck_assert_int_eq(reading.memory.room_pct == 0, _i == 0);
+}
+END_TEST
+
 START_TEST(memory_of_the_system)
 {
     ck_assert_int_eq(hr_room_open(machine, NULL, HR_NS_PER_S, &source), 0);
@@ -756,6 +771,7 @@ int main(void)
     tcase_add_test(tests, the_limit_of_a_grandparent_binds);
     tcase_add_test(tests, swap_space_counts_as_far_as_it_may_be_used);
     tcase_add_test(tests, memory_that_stalls_leaves_no_room);
+    tcase_add_loop_test(tests, memory_that_stalled_before_the_first_reading, 0, 2);
     tcase_add_test(tests, memory_of_the_system);
     tcase_add_test(tests, cpu_of_the_machine);
     tcase_add_test(tests, cpu_max_of_a_grandparent);
