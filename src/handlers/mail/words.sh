@@ -122,17 +122,34 @@ find_absence() {
     fi
 }
 
+# describe_what_was: sets was: what the alarm was of, as a group may have several, whose ends come together.
+describe_what_was() {
+    was=""
+    case $plugin:$resource:$type in
+        psi:[!:]*:*)
+            describe_wait
+            was=", which waited for $what,"
+            ;;
+        headroom:[!:]*:duration) was=", which was running out of memory," ;;
+        headroom:[!:]*:*)
+            describe_room
+            was=", which had little room left$by,"
+            ;;
+    esac
+}
+
 # describe_unwatched: sets summary, of an end without which it is known whether there is still a stall; fails if it is
 # none.
 describe_unwatched() {
     detail NoLongerWatched
     [ -n "$value" ] || return 1
+    describe_what_was
     why=""
     case $plugin:$instance:$value in
         *:system:* | osnoise:*) ;;
         *:"no value has come "*) find_absence ;;
     esac
-    summary="$shown is no longer watched: $value$why"
+    summary="$shown$was is no longer watched: $value$why"
 }
 
 # describe_trigger_limit: sets more; and limit, the least share of the time, and within, if these are known.
@@ -180,20 +197,33 @@ describe_trigger() {
     summary="$summary${duration:+, for $duration}"
 }
 
-# find_look: sets look for memory and I/O: of a group, what says which limit binds; of the machine, which groups wait most,
-# and the same of the one that waits longest, if it is known by what name.
+# find_report NAME: sets report to the command that says all about that group; of the machine, without a name, about all.
+find_report() {
+    report="headroom report"
+    case $1 in
+        "" | *"'"* | *[[:cntrl:]]*) ;;                      # to be pasted into a shell
+        *[!A-Za-z0-9_./:@~+-]*) report="$report '$1'" ;;
+        *) report="$report $1" ;;
+    esac
+}
+
+# find_look: sets look to the command that shows more: of memory and I/O of a group also what says which limit binds; of
+# the machine's, which groups wait most, and the same of the one that waits longest, if it is known by what name.
 find_look() {
+    [ "$instance" = system ] || reported=$shown
+    find_report "$reported"
     look="headroom top"
-    if [ "$instance" = system ]; then
-        look="headroom top --sort $resource"
-    else
-        reported=$shown
-    fi
-    case $reported in
-        "") ;;
-        *"'"* | *[[:cntrl:]]*) look="$look, headroom report" ;;             # to be pasted into a shell
-        *[!A-Za-z0-9_./:@~+-]*) look="$look, headroom report '$reported'" ;;
-        *) look="$look, headroom report $reported" ;;
+    case $plugin:$resource:$instance:$reported in
+        psi:cpu:*) look="$look, sudo headroom blame" ;;
+        psi:memory:*:?* | psi:io:*:?*)
+            [ "$instance" != system ] || look="$look --sort $resource"
+            look="$look, $report"
+            ;;
+        psi:memory:* | psi:io:*) look="$look --sort $resource" ;;
+        psi:* | cgroup_perf:*) ;;
+        headroom:*) look=$report ;;
+        wss:*) look="$look --sort wss" ;;
+        *) look="" ;;
     esac
 }
 
@@ -226,12 +256,5 @@ describe() {
     [ -z "$promoted" ] ||
         more="$more${newline}the figures are of $(date -d "@${time%.*}" +%H:%M:%S), as an alarm of another cgroup said as much until now"
     [ -z "$ended" ] || describe_burst
-    [ "$severity" != OKAY ] || return 0
-    case $plugin:$resource in
-        psi:cpu) look="headroom top, sudo headroom blame" ;;
-        psi:memory | psi:io) find_look ;;
-        psi:* | cgroup_perf:*) look="headroom top" ;;
-        headroom:*) look="headroom report" ;;
-        wss:*) look="headroom top --sort wss" ;;
-    esac
+    [ "$severity" = OKAY ] || find_look
 }
