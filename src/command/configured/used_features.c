@@ -542,8 +542,9 @@ int usage_read(const char *path, struct usage *usage, struct config_fault *fault
     *fault = (struct config_fault){.line = 0};
     if (path == NULL)
         path = find_usual_path();
+    usage->found = path;
     if (path == NULL)
-        return 0;
+        return interpret_all(usage, NULL);
     int status = config_read(path, &usage->config, &usage->faults);
     if (status < 0 && usage->faults.count > 0)
         *fault = usage->faults.list[usage->faults.count - 1];

@@ -79,8 +79,9 @@ struct usage_headroom {
 struct usage {
     struct config_item config;   /**< owns the texts */
     struct config_faults faults; /**< what of it can't be read */
-    const char *path;            /**< of the configuration; NULL: there is none, and all is tried */
-    const char *root;            /**< the plugins' option Root; NULL: none */
+    const char *found;           /**< the configuration; NULL: there is none */
+    const char *path; /**< the same, if it loads any of our plugins; NULL: all is tried */
+    const char *root; /**< the plugins' option Root; NULL: none */
     struct usage_psi psi;
     struct usage_perf perf;
     struct usage_wss wss;

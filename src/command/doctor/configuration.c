@@ -2,7 +2,7 @@
 /*
  * doctor/configuration.c - what of the configuration can't be read, as collectd doesn't start with
  * it, values that options don't accept, and options that aren't known, which have no effect or keep
- * it from starting, or that a block lacks.
+ * it from starting, or that a block lacks; and samples that it doesn't include.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "configured/unread.h"
 #include "doctor/checks.h"
 #include "headroom/cgroup.h"
 #include "headroom/option.h"
@@ -250,6 +251,20 @@ static bool is_loaded(const struct usage *usage, const char *plugin)
     return false;
 }
 
+static void check_unread(const struct usage *usage, struct findings *findings)
+{
+    struct unread unread;
+    char feature[80], cause[512], remedy[256];
+
+    unread_find(usage, &unread);
+    if (unread.count == 0)
+        return;
+    snprintf(feature, sizeof(feature), "%.70s", unread.directory);
+    snprintf(cause, sizeof(cause), "%.160s doesn't read %s", usage->found, unread.names);
+    unread_print_remedy(&unread, remedy, sizeof(remedy));
+    findings_add(findings, FINDING_WRONG, feature, cause, remedy);
+}
+
 void doctor_check_configuration(const struct usage *usage, const char *plugin,
                                 struct findings *findings)
 {
@@ -266,6 +281,8 @@ void doctor_check_configuration(const struct usage *usage, const char *plugin,
     for (size_t i = 0; i < STRICT_COUNT && plugin == NULL; i++)
         if (is_loaded(usage, strict[i]))
             check_blocks(usage, &(struct check_context){strict[i], true, findings});
-    if (plugin == NULL)
+    if (plugin == NULL) {
         doctor_check_plugins(usage, findings);
+        check_unread(usage, findings);
+    }
 }

@@ -15,6 +15,7 @@
 #include "common/output.h"
 #include "common/usage.h"
 #include "configured/backlog.h"
+#include "configured/unread.h"
 #include "configured/used_features.h"
 #include "headroom/descriptor.h"
 #include "headroom/root.h"
@@ -212,7 +213,7 @@ static int report_failure(const char *title, int error, const struct options *op
     if (error == -ENODATA)
         describe_absence(options, here, newest_s, text, sizeof(text));
     else
-        client_explain(error, options->socket, text, sizeof(text));
+        unread_explain_silence(error, options->socket, options->config, text, sizeof(text));
     fprintf(stderr, "%s: %s\n", title, text);
     return COMMAND_FAILED;
 }

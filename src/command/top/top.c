@@ -18,6 +18,7 @@
 #include "common/waiting.h"
 #include "configured/backlog.h"
 #include "configured/selected.h"
+#include "configured/unread.h"
 #include "configured/used_features.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
@@ -206,7 +207,8 @@ static void report_problem(struct top *top, int error)
     if (error == -ENODATA)
         absence = describe_absence(top, top->problem, sizeof(top->problem));
     else
-        client_explain(error, top->options.socket, top->problem, sizeof(top->problem));
+        unread_explain_silence(error, top->options.socket, top->options.config, top->problem,
+                               sizeof(top->problem));
     /* What is behind may have values now and then. */
     const bool was_behind = absence == BACKLOG_BEHIND && top->late[0] != '\0';
     const bool is_new = !was_behind && (error != top->problem_error || absence != top->absence);
