@@ -13,6 +13,9 @@
 #include "utils/common/common.h"
 #include "utils_cache.h"
 
+/* Intervals of other hosts aren't known, nor when they send again after a restart of ours. */
+#define OTHERS_PATIENCE TIME_T_TO_CDTIME_T(24 * 60 * 60)
+
 /* --- Ends ----------------------------------------------------------------- */
 
 /* As a trigger of psi says it of its own end. */
@@ -63,11 +66,12 @@ static struct {
     const char *plugin;
     pthread_mutex_t lock; /* of opening the record */
     struct threshold_record *record;
+    pthread_mutex_t turn; /* of deciding that an alarm ends, or goes on with a first value */
     cdtime_t begun;
     cdtime_t read;          /* when the last read began */
     _Atomic cdtime_t ended; /* when the last one that has ended began; 0: none has */
     _Atomic cdtime_t seen;  /* when the newest values were read that have ever come to the cache */
-} own = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} own = {.lock = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_MUTEX_INITIALIZER};
 
 /* @return NULL if memory was short. */
 static struct threshold_record *get_record(void)
@@ -160,9 +164,8 @@ static bool is_cached(const value_list_t *series)
 /* --- Values that are missing ---------------------------------------------- */
 
 /* threshold knows of the alarm, or of the previous run's only receivers do. */
-static bool has_alarm(const value_list_t *series, const data_set_t *set)
+static bool has_alarm(const value_list_t *series, int state)
 {
-    const int state = uc_get_state(set, series);
     struct threshold_record *record;
 
     if (state == STATE_WARNING || state == STATE_ERROR)
@@ -186,22 +189,35 @@ static int handle_missing(const value_list_t *series, __attribute__((unused)) us
 
     if (strcmp(series->plugin, own.plugin) == 0)
         set = plugin_get_ds(series->type);
-    if (set != NULL && strcmp(series->host, hostname_g) == 0)
+    if (set == NULL)
+        return 0;
+    if (strcmp(series->host, hostname_g) == 0)
         note_seen(series->time);
-    if (set != NULL && has_alarm(series, set) && !is_left(series, uc_get_state(set, series)))
+    const int state = uc_get_state(set, series);
+    if (has_alarm(series, state) && !is_left(series, state))
         notify_end(series, set);
     return 0;
 }
 
-static void end_left(value_list_t *series)
+/* A value that comes from now on begins without an alarm.
+ * @return false: it has come already, and goes on with it. */
+static bool forget_alarm(struct threshold_record *record, const value_list_t *series)
+{
+    pthread_mutex_lock(&own.turn);
+    const bool is_missing = !is_cached(series);
+    if (is_missing)
+        threshold_record_forget(record, series);
+    pthread_mutex_unlock(&own.turn);
+    return is_missing;
+}
+
+static void end_left(struct threshold_record *record, value_list_t *series)
 {
     const data_set_t *set = plugin_get_ds(series->type);
 
-    if (series->interval == 0 && strcmp(series->host, hostname_g) != 0)
-        return; /* its interval isn't known */
     if (series->interval == 0)
         series->time = own.begun;
-    if (set != NULL && !is_cached(series))
+    if (set != NULL && forget_alarm(record, series))
         notify_end(series, set);
 }
 
@@ -216,10 +232,11 @@ void missing_check(cdtime_t longest)
     own.read = now;
     if (record == NULL || !threshold_record_has_left(record))
         return;
-    threshold_record_set_due(record, own.begun + 3 * plugin_get_interval() + longest);
+    threshold_record_set_due(record, own.begun + 3 * plugin_get_interval() + longest,
+                             own.begun + OTHERS_PATIENCE);
     const cdtime_t until = come_until();
     while (threshold_record_take_left(record, until, &series))
-        end_left(&series);
+        end_left(record, &series);
 }
 
 /* --- Values that are the first -------------------------------------------- */
@@ -233,10 +250,9 @@ static bool has_rate(const data_set_t *set, const cache_event_t *event)
 /* Called before threshold judges the value. Of an alarm whose rates aren't known yet the state is
  * OKAY until then, so that threshold doesn't notify. collectd may tell of further values though we
  * haven't asked: its check of who did lets all pass. */
-static void set_state(const data_set_t *set, cache_event_t *event)
+static void set_state(struct threshold_record *record, const data_set_t *set, cache_event_t *event)
 {
     const value_list_t *series = event->value_list;
-    struct threshold_record *record = get_record();
     int state = STATE_UNKNOWN;
     const bool has = record != NULL && threshold_record_state(record, series, &state);
 
@@ -244,7 +260,7 @@ static void set_state(const data_set_t *set, cache_event_t *event)
         return;
     if (has && !has_rate(set, event)) {
         state = STATE_OKAY;
-        event->ret = 1; /* the next is told as well */
+        event->ret = 1; /* the next one is passed, too */
     }
     uc_set_state(set, series, state);
 }
@@ -255,8 +271,12 @@ static int handle_cache(cache_event_t *event, __attribute__((unused)) user_data_
 
     if (event->type != CE_VALUE_EXPIRED && strcmp(event->value_list->plugin, own.plugin) == 0)
         set = plugin_get_ds(event->value_list->type);
-    if (set != NULL)
-        set_state(set, event);
+    if (set == NULL)
+        return 0;
+    struct threshold_record *record = get_record();
+    pthread_mutex_lock(&own.turn);
+    set_state(record, set, event);
+    pthread_mutex_unlock(&own.turn);
     return 0;
 }
 

@@ -378,14 +378,14 @@ bool threshold_record_leave(struct threshold_record *record, const value_list_t 
     return alarm != NULL;
 }
 
-void threshold_record_set_due(struct threshold_record *record, cdtime_t due)
+void threshold_record_set_due(struct threshold_record *record, cdtime_t own, cdtime_t others)
 {
     struct threshold_alarm *alarm;
 
     pthread_mutex_lock(&record->lock);
     SLIST_FOREACH(alarm, &record->alarms, entry)
     if (alarm->is_left && alarm->series.interval == 0)
-        alarm->due = due;
+        alarm->due = strcmp(alarm->series.host, hostname_g) == 0 ? own : others;
     pthread_mutex_unlock(&record->lock);
 }
 
@@ -419,6 +419,14 @@ bool threshold_record_take_left(struct threshold_record *record, cdtime_t time,
     }
     pthread_mutex_unlock(&record->lock);
     return alarm != NULL;
+}
+
+void threshold_record_forget(struct threshold_record *record, const value_list_t *series)
+{
+    pthread_mutex_lock(&record->lock);
+    if (note_end(record, series))
+        save(record);
+    pthread_mutex_unlock(&record->lock);
 }
 
 /* --- Opening and closing -------------------------------------------------- */

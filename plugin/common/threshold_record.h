@@ -64,8 +64,8 @@ bool threshold_record_state(struct threshold_record *record, const value_list_t 
 bool threshold_record_leave(struct threshold_record *record, const value_list_t *series, int state,
                             cdtime_t due);
 
-/** Sets when those of the previous run are due. */
-void threshold_record_set_due(struct threshold_record *record, cdtime_t due);
+/** Sets when those of the previous run are due: of this host, and of others. */
+void threshold_record_set_due(struct threshold_record *record, cdtime_t own, cdtime_t others);
 
 /** Whether one is left. */
 bool threshold_record_has_left(struct threshold_record *record);
@@ -78,6 +78,9 @@ bool threshold_record_has_left(struct threshold_record *record);
  */
 bool threshold_record_take_left(struct threshold_record *record, cdtime_t time,
                                 value_list_t *series);
+
+/** Forgets the alarm of a series, if it has one. */
+void threshold_record_forget(struct threshold_record *record, const value_list_t *series);
 
 /** Writes what waits to be written, and frees. NULL is allowed. */
 void threshold_record_close(struct threshold_record *record);

@@ -508,11 +508,32 @@ START_TEST(waits_for_series_of_other_hosts)
 
     notify(&series, NOTIF_FAILURE, "value");
     restart();
-    fake_set_time(TIME_T_TO_CDTIME_T(9000));
-    missing_check(0);
+    come(9000);
+    check_at(9000);
     ck_assert_uint_eq(fake_notifications(), 0);
     fake_miss(&series, STATE_UNKNOWN);
     ck_assert_uint_eq(fake_notifications(), 1);
+}
+END_TEST
+
+/* A host that was taken out of service meanwhile; the file forgets it, too. */
+START_TEST(ends_one_of_another_host_after_a_day)
+{
+    const value_list_t series = series_of("psi", "percent", "cpu-full");
+    const time_t due = 3000 + 24 * 60 * 60;
+
+    notify(&series, NOTIF_FAILURE, "value");
+    restart();
+    come(due - 1);
+    check_at(due - 1);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    come(due + 1);
+    check_at(due + 1);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    ck_assert_str_eq(fake_notification(0)->host, "web1");
+    restart();
+    fake_miss(&series, STATE_UNKNOWN);
+    ck_assert_uint_eq(fake_notifications(), 0);
 }
 END_TEST
 
@@ -565,6 +586,7 @@ int main(void)
     tcase_add_test(tests, ends_one_whose_series_never_comes_back);
     tcase_add_test(tests, waits_for_series_with_longer_intervals);
     tcase_add_test(tests, waits_for_series_of_other_hosts);
+    tcase_add_test(tests, ends_one_of_another_host_after_a_day);
     tcase_add_test(tests, other_plugins_alarms_are_not_its_own);
     tcase_add_test(tests, a_damaged_file_is_reported);
     return run_suite("plugin missing", tests);
