@@ -124,20 +124,20 @@ bootstrap() {
     quietly build/autoreconf.log autoreconf -fi || fail "autoreconf failed: see build/autoreconf.log"
 }
 
-# build_in FOLDER [CONFIGURE ARGUMENT...]: configures, if the arguments are new, and makes all.
-build_in() {
+# configure_folder FOLDER [ARGUMENT...]: configures, if the arguments are new.
+configure_folder() {
     local folder=$1 top=$PWD
     shift
     mkdir -p "$folder"
     (
         cd "$folder" || exit
-        if [ ! -e Makefile ] || [ "$(cat arguments 2>/dev/null)" != "$*" ]; then
-            quietly configure.log "$top/configure" "$@" || exit
-            echo "$*" >arguments
-        fi
-        quietly make.log make -j"$(nproc)"
+        [ ! -e Makefile ] || [ "$(cat arguments 2>/dev/null)" != "$*" ] || exit 0
+        quietly configure.log "$top/configure" "$@" && echo "$*" >arguments
     )
 }
+
+# build_in FOLDER [CONFIGURE ARGUMENT...]: the same, and makes all.
+build_in() { configure_folder "$@" && quietly "$1/make.log" make -C "$1" -j"$(nproc)"; }
 
 # build_for_try: what contrib/try shows. contrib/check does this while its tests wait.
 build_for_try() { build_in build --enable-psi=yes --enable-cgroup_perf=yes --enable-wss=yes --enable-headroom=yes --enable-command=yes; }
