@@ -206,8 +206,6 @@ void fake_stop(void)
         dlclose(fake.handle);
     fake_types_free();
     tdestroy(fake.series, free);
-    if (fake.values != NULL)
-        munmap(fake.values, VALUES_BYTES);
     fake_forget_logs();
     fake_forget_notifications();
     fake_cache_forget();
@@ -513,16 +511,23 @@ static void print_identifier(const value_list_t *list, char *buffer, size_t size
              list->type, list->type_instance[0] != '\0' ? "-" : "", most, list->type_instance);
 }
 
+/* Never moved, as a thread of the plugin's may dispatch while the test looks at others; kept for
+ * the next test, and not by calloc(): sanitizers mark each byte of what they see given, or taken
+ * back. */
+static struct fake_value *room_for_values(void)
+{
+    static struct fake_value *room;
+
+    if (room == NULL)
+        room = mmap(NULL, VALUES_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED)
+        fail("no memory for values");
+    return room;
+}
+
 static struct fake_value *append_value(void)
 {
-    /* Never moved, as a thread of the plugin's may dispatch while the test looks at others. Not by
-     * calloc(): sanitizers mark each byte of what that gives, which took most of the time of tests.
-     */
-    if (fake.values == NULL)
-        fake.values =
-            mmap(NULL, VALUES_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (fake.values == MAP_FAILED)
-        fail("no memory for values");
+    fake.values = room_for_values();
     if (fake.value_count == VALUES_MAX)
         fail("more than %d values", VALUES_MAX);
     struct fake_value *value = &fake.values[fake.value_count++];
