@@ -101,8 +101,8 @@ list_requirements() {
     [ ${#lacking[@]} -eq 0 ] && return
     say "This is no Debian or Ubuntu, so nothing is installed. Needed are: a C compiler, make,"
     say "autoconf, automake, pkg-config, collectd with its development headers, and the"
-    say "development files of libbpf, libcgroup, libjansson, libmnl, libpfm4, libtraceevent and"
-    say "ncurses (wide characters), and clang, which compiles what libbpf loads into the kernel."
+    say "development files of libbpf, libcgroup (if there is one), libjansson, libmnl, libpfm4,"
+    say "libtraceevent and ncurses (wide characters), and clang, which compiles what libbpf loads into the kernel."
     fail "Not found: ${lacking[*]}"
 }
 

@@ -41,9 +41,9 @@ int hr_root_openat(const struct hr_root *root, const char *path, int flags);
  * Opens the mount point of the cgroup2 hierarchy, which is mounted alone (usually /sys/fs/cgroup)
  * or beside version 1 (usually /sys/fs/cgroup/unified).
  *
- * Source: libcgroup on the live machine. It knows a version 2 mount only by the controllers bound
- * to it; where version 1 has all of them, and in any other root, the mount table
- * (/proc/self/mounts, or the root's proc/1/mounts; see proc(5)).
+ * Source: libcgroup on the live machine, where it was built with it. It knows a version 2 mount
+ * only by the controllers bound to it; where version 1 has all of them, without libcgroup, and in
+ * any other root, the mount table (/proc/self/mounts, or the root's proc/1/mounts; see proc(5)).
  *
  * @return a descriptor that the caller closes; -ENOENT if no cgroup2 hierarchy is mounted, or the
  *         negative errno of opening the mount table or the directory.

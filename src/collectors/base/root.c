@@ -3,11 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libcgroup.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <mntent.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +14,8 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+#include "base/mount.h"
 
 struct hr_root {
     int fd;
@@ -96,9 +96,7 @@ int hr_root_openat(const struct hr_root *root, const char *path, int flags)
 /* The mount table has no such hierarchy. No errno of opening a directory. */
 #define NOT_LISTED (-ESRCH)
 
-/* Opens a mount point if it has the magic number of the wanted version. In another root, which may
- * be a tree of files, a file that every group has is checked instead. */
-static int open_mount(const struct hr_root *root, const char *path, long magic)
+int hr_mount_open(const struct hr_root *root, const char *path, long magic)
 {
     struct statfs filesystem;
     int fd = hr_root_openat(root, path, O_RDONLY | O_DIRECTORY);
@@ -112,33 +110,6 @@ static int open_mount(const struct hr_root *root, const char *path, long magic)
         return -ENOENT;
     }
     return fd;
-}
-
-/* By default libcgroup prints errors to standard output, among what the program prints. */
-static void discard_message(void *unused, int level, const char *format, va_list arguments)
-{
-    (void)unused;
-    (void)level;
-    (void)format;
-    (void)arguments;
-}
-
-static int open_by_libcgroup(const struct hr_root *root)
-{
-    struct cgroup_mount_point mount;
-    void *handle = NULL;
-    int fd = -ENOENT;
-
-    cgroup_set_logger(discard_message, CGROUP_LOG_ERROR, NULL);
-    if (cgroup_init() != 0)
-        return -ENOENT;
-    int status = cgroup_get_controller_begin(&handle, &mount);
-    while (status == 0 && fd < 0) {
-        fd = open_mount(root, mount.path, CGROUP2_SUPER_MAGIC);
-        status = cgroup_get_controller_next(&handle, &mount);
-    }
-    cgroup_get_controller_end(&handle);
-    return fd < 0 ? -ENOENT : fd; /* errors of version 1 mounts don't matter */
 }
 
 /* Whether a line of the mount table is version 1's hierarchy with a controller, or, if that is
@@ -168,15 +139,15 @@ static int open_by_mount_table(const struct hr_root *root, const char *controlle
     while ((fd == NOT_LISTED || fd == -ENOENT) &&
            getmntent_r(stream, &entry, buffer, sizeof(buffer)) != NULL)
         if (is_mount_of(&entry, controller))
-            fd = open_mount(root, entry.mnt_dir,
-                            controller != NULL ? CGROUP_SUPER_MAGIC : CGROUP2_SUPER_MAGIC);
+            fd = hr_mount_open(root, entry.mnt_dir,
+                               controller != NULL ? CGROUP_SUPER_MAGIC : CGROUP2_SUPER_MAGIC);
     fclose(stream);
     return fd;
 }
 
 int hr_root_open_cgroup2(const struct hr_root *root)
 {
-    int fd = root->is_live ? open_by_libcgroup(root) : -ENOENT;
+    int fd = root->is_live ? hr_mount_open_by_libcgroup(root) : -ENOENT;
 
     if (fd == -ENOENT)
         fd = open_by_mount_table(root, NULL);

@@ -6,8 +6,11 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <mntent.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -171,6 +174,41 @@ START_TEST(finds_no_hierarchy_without_a_mount_table)
 }
 END_TEST
 
+/* The first mount of cgroup2 that this machine lists; false if it lists none. */
+static bool find_cgroup2(struct stat *found)
+{
+    FILE *table = setmntent("/proc/self/mounts", "r");
+    const struct mntent *entry;
+    bool is_found = false;
+
+    ck_assert_ptr_nonnull(table);
+    while (!is_found && (entry = getmntent(table)) != NULL)
+        is_found = strcmp(entry->mnt_type, "cgroup2") == 0 && stat(entry->mnt_dir, found) == 0;
+    endmntent(table);
+    return is_found;
+}
+
+/* By libcgroup, too, where this was built with it. */
+START_TEST(finds_cgroup2_of_this_machine)
+{
+    struct hr_root *live;
+    struct stat listed, opened;
+
+    ck_assert_int_eq(hr_root_open("/", &live), 0);
+    int fd = hr_root_open_cgroup2(live);
+    if (find_cgroup2(&listed)) {
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(fstat(fd, &opened), 0);
+        ck_assert_uint_eq(opened.st_dev, listed.st_dev);
+        ck_assert_uint_eq(opened.st_ino, listed.st_ino);
+        close(fd);
+    } else {
+        ck_assert_int_eq(fd, -ENOENT);
+    }
+    hr_root_close(live);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("root");
@@ -180,5 +218,6 @@ int main(void)
     tcase_add_test(tests, goes_on_while_files_are_renamed);
     tcase_add_loop_test(tests, finds_the_hierarchy_of_a_controller, 0, COUNT(hierarchies));
     tcase_add_test(tests, finds_no_hierarchy_without_a_mount_table);
+    tcase_add_test(tests, finds_cgroup2_of_this_machine);
     return run_suite("root", tests);
 }
