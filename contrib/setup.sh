@@ -6,7 +6,7 @@
 build_packages=(autoconf automake pkg-config gcc make libc6-dev
     collectd-core collectd-dev clang
     libbpf-dev libcgroup-dev libjansson-dev libmnl-dev libncurses-dev libpfm4-dev libtraceevent-dev)
-check_packages=(check clang-format libclang-rt-dev shellcheck strace valgrind tmux python3 xz-utils
+check_packages=(check clang-format libclang-rt-dev shellcheck strace valgrind tmux python3 python3-yaml xz-utils
     binutils util-linux procps man-db locales linux-perf qemu-system-x86 gnuplot-nox rtla libesmtp6 libgcrypt20
     libmicrohttpd12 libprotobuf-c1
     debhelper dpkg-dev lintian mmdebstrap rpm rpmlint checkpolicy semodule-utils graphite-carbon graphite-web curl jq iproute2 systemd)
