@@ -5,6 +5,7 @@
 
 #include "common/thread.h"
 #include "headroom/clock.h"
+#include "headroom/osnoise_pause.h"
 #include "osnoise/problems.h"
 #include "utils/common/common.h"
 
@@ -61,7 +62,31 @@ static uint64_t next_read_ns(const struct osnoise_worker *worker, uint64_t due_n
     return now_ns < due_ns ? due_ns : due_ns + ((now_ns - due_ns) / read_ns + 1) * read_ns;
 }
 
-/* Reads until the run ends by itself, or the thread is to end. @return false for the latter. */
+static bool is_paused(const struct osnoise_worker *worker)
+{
+    return hr_osnoise_pause_left_ns(worker->options.root) > 0;
+}
+
+static void explain_pause(struct hr_reason *reason)
+{
+    *reason = (struct hr_reason){.error = -EAGAIN};
+    snprintf(reason->text, sizeof(reason->text), "%s",
+             "headroom osnoise --pause leaves the tracer to others for now");
+}
+
+/* Others are to have the tracer. What can't be restored now is at the next beginning. */
+static void end_for_pause(struct osnoise_worker *worker, struct hr_reason *reason)
+{
+    struct hr_reason left = {0};
+
+    left.error = hr_osnoise_end(worker->osnoise, &left);
+    if (left.error < 0)
+        osnoise_problems_log_unrestored(&worker->problems, &left);
+    explain_pause(reason);
+}
+
+/* Reads until the run ends by itself, or for a pause, or the thread is to end. @return false for
+ * the last. */
 static bool read_until_end(struct osnoise_worker *worker, struct hr_reason *reason)
 {
     uint64_t due_ns = first_read_ns(worker);
@@ -70,6 +95,8 @@ static bool read_until_end(struct osnoise_worker *worker, struct hr_reason *reas
         reason->error = hr_osnoise_read(worker->osnoise, &reading, reason);
         if (reading.cpu_count > 0) /* also what ended it */
             distribute_reading(worker, &reading);
+        if (reason->error == 0 && is_paused(worker))
+            end_for_pause(worker, reason);
         if (reason->error < 0)
             return true;
         due_ns = next_read_ns(worker, due_ns);
@@ -101,7 +128,10 @@ static uint64_t run_once(struct osnoise_worker *worker)
     struct hr_reason reason = {0};
     uint64_t delay_ns = worker->options.retry_ns;
 
-    reason.error = hr_osnoise_begin(worker->osnoise, &reason);
+    if (is_paused(worker))
+        explain_pause(&reason);
+    else
+        reason.error = hr_osnoise_begin(worker->osnoise, &reason);
     if (reason.error == 0) {
         worker->begun_ns = hr_clock_ns();
         osnoise_problems_log_running(&worker->problems);
@@ -109,6 +139,8 @@ static uint64_t run_once(struct osnoise_worker *worker)
             return 0;
         delay_ns = retry_delay_ns(worker, reason.error);
     }
+    if (is_paused(worker)) /* which may end before its time */
+        delay_ns = worker->options.read_ns;
     osnoise_problems_log_stopped(&worker->problems, &reason, delay_ns);
     update_alert(worker, NULL);
     return hr_clock_ns() + delay_ns;

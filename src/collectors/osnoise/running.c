@@ -38,6 +38,7 @@ struct hr_osnoise_running {
     size_t cpu_end;
     uint64_t *idle_before_ns, *idle_now_ns; /* since boot */
     bool knows_idle, knew_idle;
+    struct hr_file_text stat;              /* /proc/stat */
     struct hr_osnoise_running_task *found; /* by CPU */
     int64_t search_ns; /* for how long may be searched; negative: not yet again */
     struct hr_osnoise_source *sources;
@@ -65,7 +66,8 @@ int hr_osnoise_running_open(const struct hr_root *root, const struct hr_cpu_set 
         hr_osnoise_running_close(made);
         return -ENOMEM;
     }
-    made->knows_idle = hr_osnoise_read_idle(root, made->idle_now_ns, made->cpu_end) == 0;
+    made->knows_idle =
+        hr_osnoise_read_idle(root, &made->stat, made->idle_now_ns, made->cpu_end) == 0;
     *running = made;
     return 0;
 }
@@ -77,6 +79,7 @@ void hr_osnoise_running_close(struct hr_osnoise_running *running)
     free(running->cpus);
     free(running->idle_before_ns);
     free(running->idle_now_ns);
+    free(running->stat.start);
     free(running->found);
     free(running->sources);
     free(running);
@@ -120,7 +123,8 @@ static void read_idle(struct hr_osnoise_running *running)
 
     memcpy(before, now, running->cpu_end * sizeof(*before));
     running->knew_idle = running->knows_idle;
-    running->knows_idle = hr_osnoise_read_idle(running->root, now, running->cpu_end) == 0;
+    running->knows_idle =
+        hr_osnoise_read_idle(running->root, &running->stat, now, running->cpu_end) == 0;
     for (size_t cpu = 0; running->knew_idle && running->knows_idle && cpu < running->cpu_end; cpu++)
         running->cpus[cpu].idle_ns = now[cpu] > before[cpu] ? now[cpu] - before[cpu] : 0;
 }

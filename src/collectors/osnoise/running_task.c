@@ -4,11 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file_text.h"
 #include "base/text.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
@@ -211,13 +209,11 @@ static int parse_idle(struct hr_text text, uint64_t *idle_ns, size_t cpu_end)
     return status;
 }
 
-int hr_osnoise_read_idle(const struct hr_root *root, uint64_t *idle_ns, size_t cpu_end)
+int hr_osnoise_read_idle(const struct hr_root *root, struct hr_file_text *text, uint64_t *idle_ns,
+                         size_t cpu_end)
 {
-    struct hr_file_text text = {0};
-    int status = hr_file_text_read(root, "proc/stat", &text);
+    int status = hr_file_text_read(root, "proc/stat", text);
 
-    if (status == 0)
-        status = parse_idle((struct hr_text){text.start, text.length}, idle_ns, cpu_end);
-    free(text.start);
-    return status;
+    return status < 0 ? status
+                      : parse_idle((struct hr_text){text->start, text->length}, idle_ns, cpu_end);
 }

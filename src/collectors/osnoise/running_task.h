@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/file_text.h"
 #include "headroom/cpu_set.h"
 
 struct hr_root;
@@ -50,9 +51,11 @@ int hr_osnoise_running_task_find(const struct hr_root *root, const struct hr_cpu
 /**
  * Reads how long CPUs were idle since boot, waiting for I/O included.
  *
+ * @param text     of the file; its memory is used again.
  * @param idle_ns  by CPU; those that are offline, or beyond cpu_end, are left out.
  * @return 0, -EBADMSG, or the negative errno of reading.
  */
-int hr_osnoise_read_idle(const struct hr_root *root, uint64_t *idle_ns, size_t cpu_end);
+int hr_osnoise_read_idle(const struct hr_root *root, struct hr_file_text *text, uint64_t *idle_ns,
+                         size_t cpu_end);
 
 #endif

@@ -12,6 +12,7 @@
 #include "common/osnoise_state.h"
 #include "common/usage.h"
 #include "headroom/clock.h"
+#include "osnoise/pause.h"
 #include "osnoise/run.h"
 
 /* The maximum of any option: over 30 years. The collector checks each option's own range. */
@@ -25,6 +26,8 @@ struct options {
     const char *workload; /* an option of the workload; NULL: none */
     const char *measures; /* an option of measuring; NULL: none */
     bool restore;
+    bool pauses;
+    uint64_t pause_s;
 };
 
 static void print_help(void)
@@ -32,6 +35,7 @@ static void print_help(void)
     fputs("Usage: headroom osnoise --cpus LIST [OPTION]...\n"
           "       headroom osnoise --mode sources|attach [OPTION]...\n"
           "       headroom osnoise --restore [--state FILE]\n"
+          "       headroom osnoise --pause TIME\n"
           "\n"
           "Measures operating system noise: the time that interrupts, softirqs, other\n"
           "threads and the hardware take from what runs on a CPU. Until Ctrl-C, or for\n"
@@ -72,6 +76,10 @@ static void print_help(void)
           "                         restores (default: " OSNOISE_STATE_PATH ";\n"
           "                         attach: " OSNOISE_ATTACH_STATE_PATH ")\n"
           "  --restore              only restore what a killed run has changed\n"
+          "\n"
+          "The plugin of collectd:\n"
+          "  --pause TIME           have it leave the tracer to others, such as timerlat,\n"
+          "                         for 90, 90s, 10m or 1h, at most a day; 0 ends that\n"
           "  --help                 show this help\n"
           "\n"
           "Columns, per CPU and since the beginning; what isn't known is shown as -:\n"
@@ -165,6 +173,15 @@ static int parse_state_path(const char *title, struct options *options)
     return COMMAND_DONE;
 }
 
+static int parse_pause(const char *title, struct options *options)
+{
+    options->pauses = true;
+    if (osnoise_pause_parse(optarg, &options->pause_s) == 0)
+        return COMMAND_DONE;
+    return command_misused(
+        title, "--pause takes a time up to a day, such as 90s, 10m or 1h, not '%s'", optarg);
+}
+
 static void choose_state_path(struct hr_osnoise_options *options)
 {
     if (options->state_path == NULL)
@@ -202,6 +219,17 @@ static int check_sources(const char *title, const struct osnoise_request *reques
     return command_misused(title, "--sources 0 leaves --mode sources nothing to report");
 }
 
+static int check_pause(const char *title, const struct options *options)
+{
+    if (options->measures == NULL && !options->restore &&
+        options->request.options.state_path == NULL)
+        return COMMAND_DONE;
+    return command_misused(title, "--pause measures nothing: --%s doesn't go with it",
+                           options->measures != NULL ? options->measures
+                           : options->restore        ? "restore"
+                                                     : "state");
+}
+
 /* The collector checks the rest. */
 static int check_options(const char *title, const struct options *options)
 {
@@ -232,7 +260,8 @@ enum {
     HISTOGRAM,
     JSON,
     STATE,
-    RESTORE
+    RESTORE,
+    PAUSE
 };
 
 static const struct option known_options[] = {
@@ -250,6 +279,7 @@ static const struct option known_options[] = {
     {"json", no_argument, NULL, JSON},
     {"state", required_argument, NULL, STATE},
     {"restore", no_argument, NULL, RESTORE},
+    {"pause", required_argument, NULL, PAUSE},
     {"help", no_argument, NULL, 'h'},
     {0},
 };
@@ -305,6 +335,8 @@ static int parse_option(const char *title, int option, struct options *options)
     case RESTORE:
         options->restore = true;
         return COMMAND_DONE;
+    case PAUSE:
+        return parse_pause(title, options);
     default:
         return parse_workload_option(title, option, options);
     }
@@ -326,7 +358,7 @@ static int parse_options(int argc, char **argv, struct options *options)
            (option = getopt_long(argc, argv, "h", known_options, NULL)) != -1) {
         if (option == 'h')
             return -1;
-        if (option != STATE && option != RESTORE)
+        if (option != STATE && option != RESTORE && option != PAUSE)
             options->measures = option_name(option);
         status = parse_option(argv[0], option, options);
     }
@@ -337,6 +369,8 @@ static int parse_options(int argc, char **argv, struct options *options)
     if (options->restore && options->measures != NULL)
         return command_misused(argv[0], "--restore measures nothing: --%s doesn't go with it",
                                options->measures);
+    if (options->pauses)
+        return check_pause(argv[0], options);
     options->request.options.by_source = options->request.sources > 0;
     if (options->restore)
         return COMMAND_DONE;
@@ -354,6 +388,8 @@ int osnoise_main(int argc, char **argv)
     int status = parse_options(argc, argv, &options);
     if (status != -1 && status != COMMAND_DONE)
         return status;
+    if (status == COMMAND_DONE && options.pauses)
+        return osnoise_pause(argv[0], options.pause_s);
     if (status == COMMAND_DONE && options.restore)
         return osnoise_restore(argv[0], options.request.options.state_path);
     if (status == COMMAND_DONE)

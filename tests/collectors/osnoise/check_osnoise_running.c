@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "headroom/clock.h"
@@ -293,13 +294,15 @@ START_TEST(a_text_that_is_not_understood_is_refused)
         ck_assert_int_eq(hr_osnoise_running_task_parse(texts[i], strlen(texts[i]), &cpu, &task),
                          -EBADMSG);
     ck_assert_int_eq(hr_osnoise_running_task_parse("7 (x) S", 7, &cpu, &task), 0);
+    struct hr_file_text text = {0};
     uint64_t ns[2] = {5, 5};
     tree_write(tree, "proc/stat", "cpu  1 2\ncpu0 1 2 3\n");
-    ck_assert_int_eq(hr_osnoise_read_idle(root, ns, 2), -EBADMSG);
+    ck_assert_int_eq(hr_osnoise_read_idle(root, &text, ns, 2), -EBADMSG);
     tree_write(tree, "proc/stat", "cpu  1 2\ncpu1 1 2 3 40 2 9\ncpu9 1 2 3 4 5 6\nintr 0\n");
-    ck_assert_int_eq(hr_osnoise_read_idle(root, ns, 2), 0);
+    ck_assert_int_eq(hr_osnoise_read_idle(root, &text, ns, 2), 0);
     ck_assert_uint_eq(ns[0], 5);
     ck_assert_uint_eq(ns[1], 420 * MS);
+    free(text.start);
 }
 END_TEST
 

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "headroom/clock.h"
+#include "headroom/osnoise_pause.h"
+#include "headroom/root.h"
 #include "headroom/state_file.h"
 #include "osnoise/worker.h"
 #include "plugin/osnoise/fake_osnoise.h"
@@ -21,6 +23,7 @@
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 static struct tree *tree;
+static struct hr_root *root;
 static char state_path[PATH_MAX];
 static struct hr_osnoise_options osnoise;
 static struct osnoise_values *values;
@@ -33,6 +36,7 @@ static void set_up(void)
     fake_start_parts();
     fake_osnoise_reset();
     tree = tree_new();
+    ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
     snprintf(state_path, sizeof(state_path), "%s/state", tree_path(tree));
     osnoise = (struct hr_osnoise_options){.mode = HR_OSNOISE_WORKLOAD, .state_path = state_path};
     hr_cpu_set_add(&osnoise.cpus.list, 3);
@@ -55,12 +59,14 @@ static void tear_down(void)
     ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_CLOSE),
                       fake_osnoise_count(FAKE_OSNOISE_OPEN));
     fake_stop();
+    hr_root_close(root);
     tree_free(tree);
 }
 
 static void start_reading(uint64_t read_ms, uint64_t retry_ms, uint64_t max_retry_ms)
 {
     const struct osnoise_worker_options options = {
+        .root = root,
         .osnoise = &osnoise,
         .values = values,
         .rule = {.max_single_ns = 50000, .quiet_ns = HR_NS_PER_MS, .severity = NOTIF_WARNING},
@@ -336,7 +342,7 @@ START_TEST(ends_alarms_of_the_run_before)
     leave_open(_i == 0 ? "3\topen\tcpu3\n7\topen\tcpu7\n" : "7\topen\tcpu7\n");
     if (_i == 1) {
         const struct osnoise_worker_options options = {
-            .osnoise = &osnoise, .values = values, .read_ns = HR_NS_PER_MS};
+            .root = root, .osnoise = &osnoise, .values = values, .read_ns = HR_NS_PER_MS};
         struct hr_reason reason;
         fake_osnoise_read(&reading);
         ck_assert_int_eq(osnoise_worker_start(&options, &worker, &reason), 0);
@@ -378,6 +384,45 @@ START_TEST(publishes_while_it_reads)
 }
 END_TEST
 
+/* --- Pauses --------------------------------------------------------------- */
+
+static void write_pause(uint64_t seconds)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    tree_write(tree, HR_OSNOISE_PAUSE_PATH, "until %llu\n",
+               ((unsigned long long)now.tv_sec + seconds) * 1000000000);
+}
+
+START_TEST(a_pause_ends_a_run_until_it_is_over)
+{
+    start(1000000, 1000000); /* a retry would be late */
+    await(FAKE_OSNOISE_READ, 2);
+    write_pause(600);
+    await_log(1, "noise is not measured: headroom osnoise --pause leaves the tracer to others");
+    ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_END), 1);
+    ck_assert(!fake_osnoise_runs());
+    usleep(50000); /* several times that it is looked */
+    ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_BEGIN), 1);
+    tree_remove(tree, HR_OSNOISE_PAUSE_PATH);
+    await(FAKE_OSNOISE_BEGIN, 2);
+    await_log(1, "noise is being measured now");
+    ck_assert_uint_eq(fake_logs(0, "noise is not measured"), 1);
+}
+END_TEST
+
+START_TEST(a_pause_that_lasts_at_the_start_is_kept)
+{
+    write_pause(600);
+    start(1000000, 1000000);
+    await_log(1, "headroom osnoise --pause leaves the tracer to others");
+    ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_BEGIN), 0);
+    write_pause(0);
+    await(FAKE_OSNOISE_BEGIN, 1);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("worker");
@@ -398,6 +443,8 @@ int main(void)
     tcase_add_test(tests, notifies_without_a_lock);
     tcase_add_test(tests, notifies_of_what_ended_a_run);
     tcase_add_loop_test(tests, ends_alarms_of_the_run_before, 0, 2);
+    tcase_add_test(tests, a_pause_ends_a_run_until_it_is_over);
+    tcase_add_test(tests, a_pause_that_lasts_at_the_start_is_kept);
     tcase_add_test(tests, publishes_while_it_reads);
     return run_suite("osnoise worker", tests);
 }
