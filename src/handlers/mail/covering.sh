@@ -6,12 +6,11 @@
 # covers RECORD: an alarm that isn't ours lasts, and is as severe.
 covers() { lasts "$1" && [ "$severity:$its_severity" != FAILURE:WARNING ]; }
 
-# list_waiting_groups [RESOURCE]: the records of alarms of triggers, thresholds and, of trouble that is there, of <Alert>, by CPU
-# time or that, of any group, one a line
+# list_waiting_groups: the records of alarms of triggers and thresholds by CPU time, of any group, one a line
 list_waiting_groups() {
-    awk -v host="$host" -v resource="${1:-cpu}" '
+    awk -v host="$host" '
         FNR == 3 {
-            if (sub(/^(trigger|threshold|alert) /, "") && index($0, host " ") == 1 && $NF == resource)
+            if (sub(/^(trigger|threshold) /, "") && index($0, host " ") == 1 && / cpu$/)
                 print FILENAME
         }' "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
 }
@@ -53,31 +52,18 @@ waits_for_itself() {
         "$mount/$path/cpu.pressure" "$mount/$path/memory.pressure" 2>/dev/null
 }
 
-# takes_itself: whether an <Alert> of CPU time is of a group that has no room left as it takes that most of all.
-takes_itself() {
-    [ "$kind:$resource" = alert:cpu ] || return 1
-    find_place
-    case $message in
-        *"; taking: $place "* | *"; taking: $shown "*) return 0 ;;
-    esac
-    return 1
-}
-
 # list_covering: the records that may cover the alarm, one a line: those of its group and resource, of triggers and
 # thresholds. What <Alert> of headroom announces covers what the values of its plugin do; where
 # nothing is left of these, so do triggers and thresholds of any resource that they are of, and each the other. Those
 # of a group cover those of thresholds of the groups above it, and that there is no room left in these; and those of any
-# group by CPU time the machine's, and that of a group that has no room as it is what takes that; those of any group an
-# <Alert> of the machine by the same resource; and those of the group from which another one takes the CPU the alarms of that
-# one by CPU time.
+# group by CPU time the machine's, and that of a group that has no room as it is what takes that; and those of the group
+# from which another one takes the CPU the alarms of that one by CPU time.
 list_covering() {
     case $kind:$resource:$victims in
         trigger:cpu:?* | threshold:cpu:?*) printf '%s\n' "$victims" | while IFS= read -r victim; do list_waiting "$victim"; done ;;
     esac
     case $kind:$instance:$resource in
         threshold:system:cpu | none:system:cpu | none:system:room) list_waiting_groups ;;
-        alert:system:*) list_waiting_groups "$resource" ;;
-        alert:*:cpu) ! takes_itself || list_waiting_groups ;;
         none:*:cpu | none:*:room)
             find_place
             list_inner "$place"

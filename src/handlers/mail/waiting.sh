@@ -77,17 +77,12 @@ is_awaited() {
     esac
 }
 
-# says_less: whether an alarm begins of which others may say more: of a value of room, or of the machine's CPUs; an <Alert> of
-# the machine; or of a group that takes a CPU, of which the one that it takes that from. What another one covered until now
-# may end with that.
+# says_less: whether an alarm begins of which others may say more: of a value of room, or of the machine's CPUs; or of a
+# group that takes a CPU, of which the one that it takes that from. What another one covered until now may end with that.
 says_less() {
     [ -z "$promoted" ] || return 0
     case $known:$kind:$instance:$resource in
-        OKAY:value:*:?* | OKAY:none:*:?* | OKAY:threshold:system:cpu | OKAY:alert:system:*) return 0 ;;
-        OKAY:alert:*:cpu)
-            takes_itself
-            return
-            ;;
+        OKAY:value:*:?* | OKAY:none:*:?* | OKAY:threshold:system:cpu) return 0 ;;
     esac
     has_victim
 }
