@@ -39,10 +39,7 @@ static void parse_info(struct hr_text line, struct hr_osnoise_hist_reader *reade
 {
     static const char size[] = ":size=";
 
-    reader->is_idle = reader->table == HR_OSNOISE_TABLE_THREAD &&
-                      hr_text_skip(&line, " hist:keys=common_cpu,pid:");
-    reader->is_sum = reader->is_idle ||
-                     (has_names(reader->table) && hr_text_skip(&line, " hist:keys=common_cpu:"));
+    reader->is_sum = has_names(reader->table) && hr_text_skip(&line, " hist:keys=common_cpu:");
     const char *at = memmem(line.start, line.length, size, sizeof(size) - 1);
     if (at == NULL)
         return;
@@ -62,7 +59,7 @@ static bool take_header(struct hr_osnoise_hist_reader *reader)
 {
     struct hr_text *text = &reader->rest;
 
-    reader->is_sum = reader->is_idle = false;
+    reader->is_sum = false;
     reader->size = reader->entry_count = 0;
     if (!hr_text_skip(text, "# event histogram\n"))
         return false;
@@ -181,21 +178,18 @@ static const struct {
 /* { common_cpu:          1, desc: virtio0 [blanks] } hitcount:        129  duration:    3708735
  * { common_cpu:          1, vector:          7 } hitcount:          4  duration:      90067
  * { common_cpu:          1 } hitcount:          4  duration:      90067
- * { common_cpu:          1, pid:          0 } hitcount:          4  duration:      90067
  * { common_cpu:          1, duration: ~ 2^24 } hitcount:          3 */
 static bool take_entry(struct hr_osnoise_hist_reader *reader, struct hr_osnoise_hist_entry *entry)
 {
     const enum hr_osnoise_table table = reader->table;
     struct hr_text rest = reader->rest;
     struct hr_osnoise_hist_entry taken = {0};
-    uint64_t cpu, pid;
+    uint64_t cpu;
 
     if (!take_number(&rest, "{ common_cpu:", &cpu) || cpu >= HR_CPU_MAX)
         return false;
     taken.cpu = (unsigned)cpu;
     if (!reader->is_sum && !tables[table].take_key(&rest, &taken))
-        return false;
-    if (reader->is_idle && (!take_number(&rest, ", pid:", &pid) || pid != 0))
         return false;
     if (!take_number(&rest, behind_key, &taken.count))
         return false;

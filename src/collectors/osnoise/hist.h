@@ -35,7 +35,6 @@ struct hr_osnoise_hist_reader {
     /** Valid once hr_osnoise_hist_next() has returned 1 or 0: this histogram is by CPU alone, of a
      * table that has names. */
     bool is_sum;
-    bool is_idle;                         /**< likewise: a sum, of the idle thread alone */
     uint64_t size;                        /**< likewise: how many entries fit; 0: unknown */
     struct hr_osnoise_hist_totals totals; /**< valid once hr_osnoise_hist_next() has returned 0 */
     bool is_inside;                       /**< the members from here on are the parser's */

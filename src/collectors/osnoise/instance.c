@@ -43,10 +43,6 @@
 /* The sum of all names. */
 #define SUM_KEYS "common_cpu:vals=duration"
 
-/* Another sum, told apart by its keys. */
-#define IDLE_KEYS   "common_cpu,pid:vals=duration"
-#define IDLE_FILTER STARTED " && pid == 0"
-
 #define EXIT_EVENT   "sched/sched_process_exit"
 #define SAMPLE_EVENT "osnoise_sample"
 
@@ -373,24 +369,22 @@ static size_t choose_size(size_t cpus, size_t least, size_t each_cpu)
 
 /* @param command  ":clear" */
 static int write_trigger(const struct hr_tracefs *tracefs, const char *name,
-                         enum hr_osnoise_table table, const char *keys, const char *command,
-                         const char *filter)
+                         enum hr_osnoise_table table, const char *keys, const char *command)
 {
     char path[NAME_SIZE], text[192];
 
     print_event_path(path, name, tables[table].event, "trigger");
-    snprintf(text, sizeof(text), "hist:keys=%s%s if %s", keys, command, filter);
+    snprintf(text, sizeof(text), "hist:keys=%s%s if %s", keys, command, tables[table].filter);
     return hr_tracefs_append(tracefs, path, text);
 }
 
 static int add_histogram(const struct hr_tracefs *tracefs, const char *name,
-                         enum hr_osnoise_table table, const char *keys, size_t size,
-                         const char *filter)
+                         enum hr_osnoise_table table, const char *keys, size_t size)
 {
     char command[32];
 
     snprintf(command, sizeof(command), ":size=%zu", size);
-    return write_trigger(tracefs, name, table, keys, command, filter);
+    return write_trigger(tracefs, name, table, keys, command);
 }
 
 /* The kernel prints histograms in this order: so a sum is a moment older than its names. */
@@ -399,17 +393,14 @@ static int add_count_trigger(const struct hr_tracefs *tracefs, const char *name,
 {
     const struct table *of = &tables[table];
     const size_t cpus = count_cpus(plan), most = plan->cpu_count > cpus ? plan->cpu_count : cpus;
-    const size_t sums = choose_size(most, LEAST_SUMS, 2);
     int status = 0;
 
-    if (plan->counts_idle && table == HR_OSNOISE_TABLE_THREAD)
-        status = add_histogram(tracefs, name, table, IDLE_KEYS, sums, IDLE_FILTER);
     /* What has no room among the names is in the sum, which must have room for all. */
-    if (status == 0 && of->has_sum)
-        status = add_histogram(tracefs, name, table, SUM_KEYS, sums, of->filter);
+    if (of->has_sum)
+        status = add_histogram(tracefs, name, table, SUM_KEYS, choose_size(most, LEAST_SUMS, 2));
     if (status == 0)
         status = add_histogram(tracefs, name, table, of->keys,
-                               choose_size(cpus, LEAST_ENTRIES, of->each_cpu), of->filter);
+                               choose_size(cpus, LEAST_ENTRIES, of->each_cpu));
     return status;
 }
 
@@ -567,5 +558,5 @@ void hr_osnoise_instance_table_path(const char *name, enum hr_osnoise_table tabl
 int hr_osnoise_instance_clear_table(const struct hr_tracefs *tracefs, const char *name,
                                     enum hr_osnoise_table table)
 {
-    return write_trigger(tracefs, name, table, tables[table].keys, ":clear", tables[table].filter);
+    return write_trigger(tracefs, name, table, tables[table].keys, ":clear");
 }

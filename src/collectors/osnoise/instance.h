@@ -33,7 +33,6 @@ struct hr_osnoise_plan {
                                    are recorded: resizing it would run a thread there */
     bool has_workload;          /**< this run is going to start the tracer's threads on the CPUs */
     bool by_source, histogram;
-    bool counts_idle;    /**< with by_source: also the time of the idle threads */
     uint64_t period_us;  /**< the interval of samples, which are kept for two seconds; 0: unknown */
     uint64_t runtime_us; /**< how much of it is measured; 0: unknown */
     uint64_t buffer_bytes;  /**< of a CPU to record; 0: as needed */

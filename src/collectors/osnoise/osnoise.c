@@ -135,7 +135,6 @@ static void make_plan(struct hr_osnoise *osnoise)
         .cpu_count = hr_cpu_set_count(&possible),
         .has_workload = mode == HR_OSNOISE_WORKLOAD || mode == HR_OSNOISE_HARDWARE,
         .by_source = osnoise->options.by_source,
-        .counts_idle = mode == HR_OSNOISE_SOURCES,
         .histogram = osnoise->options.histogram,
         .samples_by_event = mode == HR_OSNOISE_ATTACH && !osnoise->lacks_samples,
         .max_single_ns = osnoise->options.max_single_ns,
@@ -276,8 +275,6 @@ static int open_readers(struct hr_osnoise *osnoise, struct hr_reason *reason)
     if (status == 0 && (options->by_source || options->histogram))
         status = hr_osnoise_sources_open(osnoise->state.instance, options->by_source,
                                          options->histogram, &osnoise->sources);
-    if (status == 0 && options->mode == HR_OSNOISE_SOURCES)
-        status = hr_osnoise_running_open(osnoise->root, &osnoise->cpus, &osnoise->running);
     if (status == 0 && options->max_single_ns > 0)
         status = hr_osnoise_single_noises_open(osnoise->cpu_count, options->max_single_ns,
                                                &osnoise->single_noises);
@@ -299,8 +296,6 @@ static void close_readers(struct hr_osnoise *osnoise)
     osnoise->single_noises = NULL;
     hr_osnoise_sources_close(osnoise->sources);
     osnoise->sources = NULL;
-    hr_osnoise_running_close(osnoise->running);
-    osnoise->running = NULL;
     hr_osnoise_decoder_close(osnoise->decoder);
     osnoise->decoder = NULL;
     free(osnoise->rows);

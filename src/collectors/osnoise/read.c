@@ -281,8 +281,6 @@ static void read_sources(struct hr_osnoise *osnoise, struct hr_osnoise_reading *
     if (osnoise->sources == NULL)
         return;
     int status = hr_osnoise_sources_read(osnoise->sources, &osnoise->tracefs, &settled, &counts);
-    if (status == 0 && osnoise->running != NULL)
-        status = hr_osnoise_running_add(osnoise->running, &settled, reading->elapsed_ns, &counts);
     if (status < 0) {
         hr_reason_set(&reading->warning, WARNED_SOURCES,
                       "can't read the kernel's counts by source (%s)", strerror(-status));
@@ -326,9 +324,9 @@ static int read_all(struct hr_osnoise *osnoise, const struct hr_osnoise_settings
     if (status < 0)
         return status;
     set_warning(osnoise, &got.warning, hazards);
-    got.elapsed_ns = now_ns - osnoise->read_ns;
     read_sources(osnoise, &got);
     read_single_noises(osnoise, &got);
+    got.elapsed_ns = now_ns - osnoise->read_ns;
     osnoise->read_ns = now_ns;
     got.cpus = osnoise->reported;
     got.cpu_count = report_cpus(osnoise);

@@ -24,15 +24,12 @@
 /* More than any table can have: 65536 entries with the longest names take less than 32 MB. */
 #define MAX_TEXT ((size_t)64 << 20)
 
-/* The number of an entry of the idle thread. */
-#define IDLE 1
-
 /* An entry of a table. Names that are the same when truncated are one entry. */
 struct entry {
     enum hr_osnoise_table table;
-    bool is_sum; /* of all names, or of the idle thread */
+    bool is_sum; /* of all names */
     unsigned cpu;
-    unsigned number; /* SOFTIRQ: vector; DURATION: log2; THREAD: IDLE or 0 */
+    unsigned number; /* SOFTIRQ: vector; DURATION: log2 */
     char name[HR_OSNOISE_NAME];
     struct tally {
         uint64_t count, duration_ns;
@@ -63,8 +60,6 @@ struct hr_osnoise_sources {
     size_t source_capacity;
     struct hr_osnoise_bucket *buckets;
     size_t bucket_capacity;
-    struct hr_osnoise_idle *idle;
-    size_t idle_capacity;
     struct hr_osnoise_unnamed unnamed[HR_OSNOISE_TABLE_COUNT]; /* by table */
 };
 
@@ -96,7 +91,6 @@ void hr_osnoise_sources_close(struct hr_osnoise_sources *sources)
     free(sources->slots);
     free(sources->sources);
     free(sources->buckets);
-    free(sources->idle);
     for (size_t i = 0; i < HR_OSNOISE_TABLE_COUNT; i++)
         hr_osnoise_unnamed_end(&sources->unnamed[i]);
     free(sources);
@@ -204,8 +198,6 @@ static void set_key(const struct hr_osnoise_hist_reader *reader,
         entry->number = (unsigned)taken->vector;
     else if (table == HR_OSNOISE_TABLE_DURATION)
         entry->number = taken->log2 > 0 ? taken->log2 : 1;
-    else if (reader->is_idle)
-        entry->number = IDLE;
 }
 
 static int add_entry(struct hr_osnoise_sources *sources,
@@ -287,11 +279,6 @@ static void find_emptied_tables(struct hr_osnoise_sources *sources)
     }
 }
 
-static bool is_idle(const struct entry *entry)
-{
-    return entry->is_sum && entry->number == IDLE;
-}
-
 static bool was_read(const struct hr_osnoise_sources *sources, const struct entry *entry)
 {
     return entry->reading == sources->reading;
@@ -330,9 +317,8 @@ static struct tally advance_entry(struct hr_osnoise_sources *sources, struct ent
                          entry->now.duration_ns - before.duration_ns};
 
     entry->before = entry->now;
-    if (!is_idle(entry))
-        hr_osnoise_unnamed_add(&sources->unnamed[entry->table], entry->cpu, entry->is_sum,
-                               more.count, more.duration_ns);
+    hr_osnoise_unnamed_add(&sources->unnamed[entry->table], entry->cpu, entry->is_sum, more.count,
+                           more.duration_ns);
     if (more.duration_ns > INT64_MAX)
         more.duration_ns = 0;
     return more;
@@ -359,9 +345,6 @@ static void report_entries(struct hr_osnoise_sources *sources, const struct hr_c
     for (size_t i = 0; i < sources->entry_count; i++) {
         struct entry *entry = &sources->entries[i];
         struct tally more = advance_entry(sources, entry);
-        if (is_idle(entry))
-            sources->idle[counts->idle_count++] =
-                (struct hr_osnoise_idle){entry->cpu, more.count, more.duration_ns};
         if (entry->is_sum || (more.count == 0 && more.duration_ns == 0) ||
             !hr_cpu_set_has(cpus, entry->cpu))
             continue;
@@ -373,7 +356,6 @@ static void report_entries(struct hr_osnoise_sources *sources, const struct hr_c
     report_unnamed(sources, cpus, counts);
     counts->sources = sources->sources;
     counts->buckets = sources->buckets;
-    counts->idle = sources->idle;
 }
 
 static uint64_t advance_dropped(struct table *table)
@@ -422,13 +404,11 @@ static uint64_t clear_full_tables(struct hr_osnoise_sources *sources,
 /* Each CPU may have a source without a name. */
 static int reserve_counts(struct hr_osnoise_sources *sources)
 {
-    size_t source_count = sources->entry_count, idle_count = 0;
+    size_t source_count = sources->entry_count;
     int status = 0;
 
     for (size_t i = 0; status == 0 && i < sources->entry_count; i++)
-        if (is_idle(&sources->entries[i]))
-            idle_count++;
-        else if (sources->entries[i].is_sum)
+        if (sources->entries[i].is_sum)
             status = hr_osnoise_unnamed_reserve(&sources->unnamed[sources->entries[i].table],
                                                 sources->entries[i].cpu);
     for (size_t i = 0; i < HR_OSNOISE_TABLE_COUNT; i++)
@@ -437,8 +417,6 @@ static int reserve_counts(struct hr_osnoise_sources *sources)
         status = HR_ARRAY_RESERVE(sources->sources, sources->source_capacity, source_count);
     if (status == 0)
         status = HR_ARRAY_RESERVE(sources->buckets, sources->bucket_capacity, sources->entry_count);
-    if (status == 0)
-        status = HR_ARRAY_RESERVE(sources->idle, sources->idle_capacity, idle_count);
     return status;
 }
 

@@ -14,12 +14,6 @@
 
 struct hr_osnoise_sources;
 
-/** The time of a CPU's idle thread. */
-struct hr_osnoise_idle {
-    unsigned cpu;
-    uint64_t count, duration_ns;
-};
-
 /** What was counted since the last reading; valid until the next one. */
 struct hr_osnoise_counts {
     const struct hr_osnoise_source *sources;
@@ -27,8 +21,6 @@ struct hr_osnoise_counts {
     const struct hr_osnoise_bucket *buckets;
     size_t bucket_count;
     uint64_t dropped_count;
-    const struct hr_osnoise_idle *idle; /**< of the CPUs that have been idle; see instance.h */
-    size_t idle_count;
 };
 
 /**

@@ -125,21 +125,6 @@ START_TEST(records_only_samples_by_default)
 }
 END_TEST
 
-/* Of the idle threads the sum is enough. */
-START_TEST(counts_idle_threads_apart)
-{
-    struct hr_osnoise_plan plan = {.by_source = true, .counts_idle = true};
-
-    make(&plan);
-    ck_assert_str_eq(
-        event_file("thread_noise", "trigger"),
-        "hist:keys=common_cpu,pid:vals=duration:size=128 if start != 0 && pid == 0\n"
-        "hist:keys=common_cpu:vals=duration:size=128 if start != 0 && pid != 0\n"
-        "hist:keys=common_cpu,comm:vals=duration:size=4096 if start != 0 && pid != 0\n");
-    ck_assert_ptr_null(strstr(event_file("irq_noise", "trigger"), "pid"));
-}
-END_TEST
-
 START_TEST(counts_by_source)
 {
     static const char *const triggers[] = {
@@ -531,7 +516,6 @@ int main(void)
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, records_only_samples_by_default);
-    tcase_add_test(tests, counts_idle_threads_apart);
     tcase_add_test(tests, counts_by_source);
     tcase_add_loop_test(tests, tables_have_room_by_the_number_of_cpus, 0, COUNT(tables));
     tcase_add_test(tests, counts_durations);

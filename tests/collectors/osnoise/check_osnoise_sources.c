@@ -53,36 +53,6 @@ START_TEST(every_table_is_reported)
 }
 END_TEST
 
-static void write_idle(unsigned long count, unsigned long duration)
-{
-    begin_idle();
-    add_idle(0, count, duration);
-    add_idle(1, 2, 9000);
-    end_idle();
-    add_nmi(0, 1, 700);
-    end_sums();
-    add_thread(0, "task", 1, 700);
-    end_table(HR_OSNOISE_TABLE_THREAD, 0);
-}
-
-START_TEST(idle_threads_are_no_sources)
-{
-    write_idle(5, 4000);
-    read_counts();
-    ck_assert_uint_eq(counts.source_count, 1);
-    assert_source(0, HR_OSNOISE_THREAD, "task", 1, 700);
-    ck_assert_uint_eq(counts.idle_count, 2);
-    write_idle(8, 6500);
-    read_counts();
-    ck_assert_uint_eq(counts.source_count, 0);
-    ck_assert_uint_eq(counts.idle_count, 2);
-    ck_assert_uint_eq(counts.idle[0].cpu, 0);
-    ck_assert_uint_eq(counts.idle[0].count, 3);
-    ck_assert_uint_eq(counts.idle[0].duration_ns, 2500);
-    ck_assert_uint_eq(counts.idle[1].count, 0);
-}
-END_TEST
-
 START_TEST(only_what_is_new_is_reported)
 {
     begin_table();
@@ -408,7 +378,6 @@ int main(void)
     TCase *tests = new_sources_tests("sources");
 
     tcase_add_test(tests, every_table_is_reported);
-    tcase_add_test(tests, idle_threads_are_no_sources);
     tcase_add_test(tests, only_what_is_new_is_reported);
     tcase_add_test(tests, what_comes_to_the_same_is_added_up);
     tcase_add_test(tests, other_cpus_are_not_reported);

@@ -307,62 +307,6 @@ START_TEST(reports_sources_without_workload)
 }
 END_TEST
 
-/* --- A thread that doesn't switch ------------------------------------------ */
-
-#define LONG_SPIN_US 1900000
-#define LONG_NS      UINT64_C(250000000)
-
-static uint64_t threads_of_cpu_1(uint64_t *disturber_ns)
-{
-    uint64_t sum_ns = 0;
-
-    *disturber_ns = 0;
-    for (size_t i = 0; i < live.reading.source_count; i++) {
-        const struct hr_osnoise_source *source = &live.reading.sources[i];
-        if (source->cpu != 1 || source->kind != HR_OSNOISE_THREAD)
-            continue;
-        sum_ns += source->duration_ns;
-        if (strcmp(source->name, DISTURBER) == 0)
-            *disturber_ns += source->duration_ns;
-    }
-    return sum_ns;
-}
-
-/* It is counted while it runs, and not again when it is done: all that the kernel counts until it
- * sleeps. */
-START_TEST(counts_a_thread_that_keeps_its_cpu)
-{
-    uint64_t disturber_ns, all_ns = 0;
-    unsigned running_count = 0;
-
-    live.options.mode = HR_OSNOISE_SOURCES;
-    live_set("/proc/sys/kernel/sched_rt_runtime_us", "-1"); /* no pauses for others */
-    disturber = disturber_start(1, LONG_SPIN_US, 3000000);
-    count_in_kernel();
-    live_begin();
-    struct disturber_counts from = disturber_read(&disturber);
-    for (int i = 0; i < 13; i++) {
-        live_sleep_ms(LONG_NS / 1000000);
-        live_read();
-        const uint64_t sum_ns = threads_of_cpu_1(&disturber_ns);
-        printf("# %" PRIu64 " of %" PRIu64 " ns, the disturber %" PRIu64 "\n", sum_ns,
-               live.reading.elapsed_ns, disturber_ns);
-        fflush(stdout);
-        ck_assert_uint_le(sum_ns, live.reading.elapsed_ns);
-        running_count += disturber_ns > live.reading.elapsed_ns / 2; /* the rest is of interrupts */
-        all_ns += disturber_ns;
-    }
-    struct disturber_counts done = disturber_since(&disturber, &from);
-    live_set("/proc/sys/kernel/sched_rt_runtime_us", "950000");
-    ck_assert_uint_eq(done.spin_count, 1);
-    ck_assert_uint_ge(running_count, 5);
-    struct counts kernel = kernel_counts(OTHER, "thread_noise");
-    assert_between("all of it, ns", (double)all_ns, 0.99 * (double)kernel.duration_ns,
-                   1.01 * (double)kernel.duration_ns);
-    end_counting();
-}
-END_TEST
-
 int main(void)
 {
     TCase *tests = tcase_create("osnoise sources live");
@@ -372,7 +316,6 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, names_what_disturbs);
     tcase_add_test(tests, reports_sources_without_workload);
-    tcase_add_test(tests, counts_a_thread_that_keeps_its_cpu);
     tcase_set_timeout(tests, 60);
     return run_suite("osnoise sources live", tests);
 }

@@ -83,40 +83,6 @@ void add_gap(void)
     text_length += (size_t)snprintf(text + text_length, sizeof(text) - text_length, "\n\n");
 }
 
-static void add_entry(const char *key, unsigned long count, unsigned long duration)
-{
-    int length = snprintf(text + text_length, sizeof(text) - text_length, "{ %s } hitcount: %10lu",
-                          key, count);
-
-    text_length += (size_t)length;
-    if (strstr(key, "2^") == NULL)
-        text_length += (size_t)snprintf(text + text_length, sizeof(text) - text_length,
-                                        "  duration: %10lu", duration);
-    text[text_length++] = '\n';
-    entry_count++;
-}
-
-void begin_idle(void)
-{
-    text_length = 0;
-    add_header("common_cpu,pid", 128);
-}
-
-void end_idle(void)
-{
-    add_totals(0);
-    add_gap();
-    add_header("common_cpu", 128);
-}
-
-void add_idle(unsigned cpu, unsigned long count, unsigned long duration)
-{
-    char key[512];
-
-    snprintf(key, sizeof(key), "common_cpu: %10u, pid: %10u", cpu, 0);
-    add_entry(key, count, duration);
-}
-
 /* A table of sums by CPU, before that of names. */
 void begin_sums(void)
 {
@@ -129,6 +95,19 @@ void end_sums(void)
     add_totals(0);
     add_gap();
     add_header("common_cpu,comm", 4096);
+}
+
+static void add_entry(const char *key, unsigned long count, unsigned long duration)
+{
+    int length = snprintf(text + text_length, sizeof(text) - text_length, "{ %s } hitcount: %10lu",
+                          key, count);
+
+    text_length += (size_t)length;
+    if (strstr(key, "2^") == NULL)
+        text_length += (size_t)snprintf(text + text_length, sizeof(text) - text_length,
+                                        "  duration: %10lu", duration);
+    text[text_length++] = '\n';
+    entry_count++;
 }
 
 void add_irq(unsigned cpu, const char *name, unsigned long count, unsigned long duration)

@@ -43,11 +43,6 @@ void begin_table(void);
 void begin_sums(void);
 void end_sums(void);
 
-/** Begins one with a histogram of the idle thread; and ends that, so that the sums follow. */
-void begin_idle(void);
-void end_idle(void);
-void add_idle(unsigned cpu, unsigned long count, unsigned long duration);
-
 void add_irq(unsigned cpu, const char *name, unsigned long count, unsigned long duration);
 void add_thread(unsigned cpu, const char *name, unsigned long count, unsigned long duration);
 void add_softirq(unsigned cpu, unsigned vector, unsigned long count, unsigned long duration);
