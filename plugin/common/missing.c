@@ -217,8 +217,10 @@ static void end_left(struct threshold_record *record, value_list_t *series)
 
     if (series->interval == 0)
         series->time = own.begun;
-    if (set != NULL && forget_alarm(record, series))
-        notify_end(series, set);
+    if (set == NULL || !forget_alarm(record, series))
+        return;
+    notify_end(series, set);
+    threshold_record_save(record);
 }
 
 /* Shares and rates have a value from the second read on, and that has to get to the cache. */

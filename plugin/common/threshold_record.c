@@ -424,8 +424,14 @@ bool threshold_record_take_left(struct threshold_record *record, cdtime_t time,
 void threshold_record_forget(struct threshold_record *record, const value_list_t *series)
 {
     pthread_mutex_lock(&record->lock);
-    if (note_end(record, series))
-        save(record);
+    note_end(record, series);
+    pthread_mutex_unlock(&record->lock);
+}
+
+void threshold_record_save(struct threshold_record *record)
+{
+    pthread_mutex_lock(&record->lock);
+    save(record);
     pthread_mutex_unlock(&record->lock);
 }
 

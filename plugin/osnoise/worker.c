@@ -71,7 +71,8 @@ static void explain_pause(struct hr_reason *reason)
 {
     *reason = (struct hr_reason){.error = -EAGAIN};
     snprintf(reason->text, sizeof(reason->text), "%s",
-             "headroom osnoise --pause leaves the tracer to others for now");
+             "headroom osnoise --pause leaves the tracer to others, until --pause 0 or its time is "
+             "over");
 }
 
 /* Others are to have the tracer. What can't be restored now is at the next beginning. */
@@ -129,7 +130,7 @@ static uint64_t run_once(struct osnoise_worker *worker)
     uint64_t delay_ns = worker->options.retry_ns;
 
     if (is_paused(worker))
-        explain_pause(&reason);
+        end_for_pause(worker, &reason); /* what couldn't be restored before, too */
     else
         reason.error = hr_osnoise_begin(worker->osnoise, &reason);
     if (reason.error == 0) {

@@ -514,20 +514,22 @@ static void print_identifier(const value_list_t *list, char *buffer, size_t size
 /* Never moved, as a thread of the plugin's may dispatch while the test looks at others; kept for
  * the next test, and not by calloc(): sanitizers mark each byte of what they see given, or taken
  * back. */
-static struct fake_value *room_for_values(void)
+static struct fake_value *memory_for_values(void)
 {
-    static struct fake_value *room;
+    static struct fake_value *memory;
 
-    if (room == NULL)
-        room = mmap(NULL, VALUES_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED)
+    if (memory == NULL)
+        memory =
+            mmap(NULL, VALUES_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
         fail("no memory for values");
-    return room;
+    return memory;
 }
 
 static struct fake_value *append_value(void)
 {
-    fake.values = room_for_values();
+    if (fake.values == NULL)
+        fake.values = memory_for_values();
     if (fake.value_count == VALUES_MAX)
         fail("more than %d values", VALUES_MAX);
     struct fake_value *value = &fake.values[fake.value_count++];

@@ -94,7 +94,7 @@ void hr_room_add_stalls(struct hr_room_source *source, enum hr_psi_resource reso
 }
 
 /* At the first reading by the kernel's average over ten seconds: else a group in trouble would have
- * room for an interval after each start. */
+ * room for an interval after each start. By I/O none is known before the second. */
 static bool is_in_trouble(const struct hr_room_reading *reading, const struct hr_room_lines *lines,
                           enum hr_psi_resource resource)
 {

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,14 +57,17 @@ static bool is_read(const struct usage *usage, const struct stat *file)
     return false;
 }
 
+/* The first one as far as it fits. */
 static void add_name(struct unread *unread, const char *name)
 {
     const size_t used = strlen(unread->names);
-    const size_t left = sizeof(unread->names) - used;
+    const size_t left = sizeof(unread->names) - used - sizeof(", 4294967295 more");
 
     unread->count++;
-    if (strlen(name) + sizeof(", 4294967295 more") < left)
-        snprintf(unread->names + used, left, "%s%s", used > 0 ? ", " : "", name);
+    if (used > 0 && strlen(name) + strlen(", ") >= left)
+        return;
+    snprintf(unread->names + used, left, "%s%s", used > 0 ? ", " : "", name);
+    unread->named++;
 }
 
 /* What can't be parsed may load anything, but isn't said to. */
@@ -76,8 +80,8 @@ static void look_at(const struct usage *usage, const char *directory, const char
     char path[512];
 
     const int length = snprintf(path, sizeof(path), "%s/%s", directory, name);
-    if ((size_t)length < sizeof(path) && stat(path, &status) == 0 && !is_read(usage, &status) &&
-        config_read(path, &file, &faults) == 0) {
+    if ((size_t)length < sizeof(path) && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+        !is_read(usage, &status) && config_read(path, &file, &faults) == 0) {
         const bool has_socket = loads(&file, "unixsock");
         if (has_socket || loads_ours(&file))
             add_name(unread, name);
@@ -108,25 +112,31 @@ static void look_in(const struct usage *usage, const char *directory, struct unr
         free(entries);
 }
 
-void unread_find(const struct usage *usage, struct unread *unread)
+/* Beside the configuration, by an absolute path, as collectd includes no other. */
+static void look_beside(const struct usage *usage, const char *configuration, struct unread *unread)
 {
-    const char *end = usage->found != NULL ? strrchr(usage->found, '/') : NULL;
-    const int length = end != NULL ? (int)(end - usage->found) : 0;
+    const int length = (int)(strrchr(configuration, '/') - configuration);
 
-    *unread = (struct unread){.count = 0};
-    for (size_t i = 0; end != NULL && i < COUNT(directories) && unread->count == 0; i++) {
+    for (size_t i = 0; i < COUNT(directories) && unread->count == 0; i++) {
         const int needed = snprintf(unread->directory, sizeof(unread->directory), "%.*s/%s", length,
-                                    usage->found, directories[i]);
+                                    configuration, directories[i]);
         if ((size_t)needed < sizeof(unread->directory))
             look_in(usage, unread->directory, unread);
     }
-    size_t named = unread->count > 0 ? 1 : 0;
-    for (const char *c = unread->names; *c != '\0'; c++)
-        named += *c == ',';
+}
+
+void unread_find(const struct usage *usage, struct unread *unread)
+{
+    char *configuration = usage->found != NULL ? realpath(usage->found, NULL) : NULL;
+
+    *unread = (struct unread){.count = 0};
+    if (configuration != NULL)
+        look_beside(usage, configuration, unread);
+    free(configuration);
     const size_t used = strlen(unread->names);
-    if (named < unread->count)
+    if (unread->named < unread->count)
         snprintf(unread->names + used, sizeof(unread->names) - used, ", %zu more",
-                 unread->count - named);
+                 unread->count - unread->named);
 }
 
 void unread_print_remedy(const struct unread *unread, char *text, size_t size)
@@ -165,19 +175,34 @@ static bool loads_socket(const struct usage *usage)
     return false;
 }
 
-/* @return whether the configuration explains it. */
+/* By whatever path to its directory, such as /run and /var/run. */
+static bool is_same_place(const char *one, const char *other)
+{
+    const char *end = strrchr(one, '/'), *other_end = strrchr(other, '/');
+    struct stat status, other_status;
+    char directory[PATH_MAX], other_directory[PATH_MAX];
+
+    if (end == NULL || other_end == NULL || strcmp(end, other_end) != 0)
+        return strcmp(one, other) == 0;
+    snprintf(directory, sizeof(directory), "%.*s/", (int)(end - one), one);
+    snprintf(other_directory, sizeof(other_directory), "%.*s/", (int)(other_end - other), other);
+    return stat(directory, &status) == 0 && stat(other_directory, &other_status) == 0 &&
+           status.st_dev == other_status.st_dev && status.st_ino == other_status.st_ino;
+}
+
+/* @return whether the configuration explains it; not if some of it can't be read. */
 static bool explain_by(const struct usage *usage, const char *socket, char *text, size_t size)
 {
     const struct config_item *file =
         config_find_of_plugin(&usage->config, "unixsock", "SocketFile");
 
-    if (usage->found == NULL || usage->config.child_count == 0)
+    if (usage->found == NULL || usage->config.child_count == 0 || usage->faults.count > 0)
         return false;
     if (!loads_socket(usage)) {
         explain_without_plugin(usage, socket, text, size);
         return true;
     }
-    if (file == NULL || strcmp(config_text(file), socket) == 0)
+    if (file == NULL || is_same_place(config_text(file), socket))
         return false;
     snprintf(text, size, "nothing listens on %s: by %s it is on %s: name that with --socket",
              socket, usage->found, config_text(file));

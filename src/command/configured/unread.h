@@ -15,7 +15,7 @@
 struct unread {
     char directory[192]; /**< where they are */
     char names[192];     /**< "headroom.conf, psi.conf"; the rest is counted: ", 3 more" */
-    size_t count;
+    size_t count, named;
     bool has_socket; /**< one of them loads unixsock */
 };
 

@@ -130,10 +130,14 @@ describe_what_was() {
             describe_wait
             was=", which waited for $what,"
             ;;
-        headroom:[!:]*:duration) was=", which was running out of memory," ;;
         headroom:[!:]*:*)
+            find_known_kind
             describe_room
-            was=", which had little room left$by,"
+            case $known_kind:$type in
+                "none "*) was=", which had no room left${by:- by CPU, memory or I/O}," ;;
+                *:duration) was=", which was running out of memory," ;;
+                *) was=", which had little room left$by," ;;
+            esac
             ;;
     esac
 }
