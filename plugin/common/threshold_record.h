@@ -79,8 +79,8 @@ bool threshold_record_has_left(struct threshold_record *record);
 bool threshold_record_take_left(struct threshold_record *record, cdtime_t time,
                                 value_list_t *series);
 
-/** Forgets the alarm of a series, if it has one; the file keeps it until threshold_record_save(), so
- * that after a crash its end is notified again rather than never. */
+/** Forgets the alarm of a series, if it has one. The file keeps it until threshold_record_save(),
+ * so that after a crash its end is notified again rather than never. */
 void threshold_record_forget(struct threshold_record *record, const value_list_t *series);
 
 /** Has the file written as the record is. */
