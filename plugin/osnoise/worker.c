@@ -67,14 +67,6 @@ static bool is_paused(const struct osnoise_worker *worker)
     return hr_osnoise_pause_left_ns(worker->options.root) > 0;
 }
 
-static void explain_pause(struct hr_reason *reason)
-{
-    *reason = (struct hr_reason){.error = -EAGAIN};
-    snprintf(reason->text, sizeof(reason->text), "%s",
-             "headroom osnoise --pause leaves the tracer to others, until --pause 0 or its time is "
-             "over");
-}
-
 /* Others are to have the tracer. What can't be restored now is at the next beginning. */
 static void end_for_pause(struct osnoise_worker *worker, struct hr_reason *reason)
 {
@@ -83,7 +75,10 @@ static void end_for_pause(struct osnoise_worker *worker, struct hr_reason *reaso
     left.error = hr_osnoise_end(worker->osnoise, &left);
     if (left.error < 0)
         osnoise_problems_log_unrestored(&worker->problems, &left);
-    explain_pause(reason);
+    *reason = (struct hr_reason){.error = -EAGAIN};
+    snprintf(reason->text, sizeof(reason->text), "%s",
+             "headroom osnoise --pause leaves the tracer to others, until --pause 0 or its time is "
+             "over");
 }
 
 /* Reads until the run ends by itself, or for a pause, or the thread is to end. @return false for

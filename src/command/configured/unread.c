@@ -166,15 +166,6 @@ static void explain_without_plugin(const struct usage *usage, const char *socket
     }
 }
 
-static bool loads_socket(const struct usage *usage)
-{
-    for (size_t i = 0; i < usage->config.child_count; i++)
-        if (usage_loads(usage, &usage->config.children[i]) &&
-            strcasecmp(config_text(&usage->config.children[i]), "unixsock") == 0)
-            return true;
-    return false;
-}
-
 /* By whatever path to its directory, such as /run and /var/run. */
 static bool is_same_place(const char *one, const char *other)
 {
@@ -198,7 +189,7 @@ static bool explain_by(const struct usage *usage, const char *socket, char *text
 
     if (usage->found == NULL || usage->config.child_count == 0 || usage->faults.count > 0)
         return false;
-    if (!loads_socket(usage)) {
+    if (!usage_loads_plugin(usage, "unixsock")) {
         explain_without_plugin(usage, socket, text, size);
         return true;
     }

@@ -468,6 +468,16 @@ bool usage_loads(const struct usage *usage, const struct config_item *item)
            (config_is(item, "Plugin") && is_auto_loading(usage, item));
 }
 
+bool usage_loads_plugin(const struct usage *usage, const char *plugin)
+{
+    for (size_t i = 0; i < usage->config.child_count; i++) {
+        const struct config_item *item = &usage->config.children[i];
+        if (usage_loads(usage, item) && strcasecmp(config_text(item), plugin) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int interpret(struct usage *usage)
 {
     double interval = DEFAULT_INTERVAL;

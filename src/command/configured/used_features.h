@@ -120,6 +120,9 @@ char *usage_history_path(const struct usage *usage);
  * names. */
 bool usage_loads(const struct usage *usage, const struct config_item *item);
 
+/** Whether one of them loads that plugin. */
+bool usage_loads_plugin(const struct usage *usage, const char *plugin);
+
 /** Prints on standard error why usage_read() has failed. @param title  the subcommand's argv[0]. */
 void usage_report_fault(const char *title, const struct config_fault *fault, int status);
 

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "configured/unread.h"
 #include "doctor/checks.h"
@@ -241,16 +240,6 @@ static bool check_blocks(const struct usage *usage, const struct check_context *
     return is_accepted;
 }
 
-static bool is_loaded(const struct usage *usage, const char *plugin)
-{
-    for (size_t i = 0; i < usage->config.child_count; i++) {
-        const struct config_item *item = &usage->config.children[i];
-        if (usage_loads(usage, item) && strcasecmp(config_text(item), plugin) == 0)
-            return true;
-    }
-    return false;
-}
-
 static void check_unread(const struct usage *usage, struct findings *findings)
 {
     struct unread unread;
@@ -279,7 +268,7 @@ void doctor_check_configuration(const struct usage *usage, const char *plugin,
     if (plugin != NULL && check_blocks(usage, &(struct check_context){plugin, false, findings}))
         doctor_check_combinations(usage, plugin, findings);
     for (size_t i = 0; i < STRICT_COUNT && plugin == NULL; i++)
-        if (is_loaded(usage, strict[i]))
+        if (usage_loads_plugin(usage, strict[i]))
             check_blocks(usage, &(struct check_context){strict[i], true, findings});
     if (plugin == NULL) {
         doctor_check_plugins(usage, findings);

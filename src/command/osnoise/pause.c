@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/output.h"
 #include "common/usage.h"
 #include "headroom/clock.h"
 #include "headroom/osnoise.h"
@@ -42,7 +43,7 @@ int osnoise_pause_parse(const char *text, uint64_t *seconds)
     return -EINVAL;
 }
 
-/* @return 0: nobody has it; or why not. */
+/* @return 0 once it is free; else as hr_osnoise_probe(). */
 static int wait_for_tracer(const struct hr_root *root, struct hr_reason *reason)
 {
     const uint64_t give_up_ns = hr_clock_ns() + WAIT_NS;
@@ -66,14 +67,6 @@ static void print_pause(uint64_t seconds)
     printf("The osnoise plugin leaves the tracer to others until %s. To end that before: "
            "headroom osnoise --pause 0\n",
            text);
-}
-
-static int finish(const char *title, int status)
-{
-    if (fflush(stdout) == 0)
-        return status;
-    fprintf(stderr, "%s: cannot write: %s\n", title, strerror(errno));
-    return COMMAND_FAILED;
 }
 
 static int pause_and_wait(const char *title, const struct hr_root *root, uint64_t seconds)
@@ -107,7 +100,8 @@ int osnoise_pause(const char *title, uint64_t seconds)
         fprintf(stderr, "%s: cannot use / as root directory: %s\n", title, strerror(-status));
         return COMMAND_FAILED;
     }
-    status = finish(title, pause_and_wait(title, root, seconds));
+    status = pause_and_wait(title, root, seconds);
     hr_root_close(root);
-    return status;
+    const int written = output_finish(title, output_flush(stdout));
+    return status != COMMAND_DONE ? status : written;
 }
