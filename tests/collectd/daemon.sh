@@ -254,33 +254,35 @@ slices=""
 slice_holder=$group_name-holder
 made_slice=$cgroup_mount/headroom-test-made
 
-# hold_slice NAME: makes the group unless it is there, and ours in it.
+# hold_slice PATH: makes the group unless it is there, and ours in it.
 hold_slice() {
     (
         flock 9
-        [ -d "$cgroup_mount/$1" ] || mkdir -p "$made_slice-$1" 2>/dev/null
+        [ -d "$cgroup_mount/$1" ] || mkdir -p "$made_slice-${1//\//-}" 2>/dev/null
         mkdir -p "$cgroup_mount/$1/$slice_holder" 2>/dev/null
     ) 9<"$cgroup_mount"
 }
 
-# require_slice NAME...: groups at the top that snippets look below; systemd makes them, or we do. Or skips.
+# require_slice PATH...: groups that snippets look below, what is above one before it; systemd makes them, or we do. Or
+# skips.
 require_slice() {
     local name
     [ -n "$cgroup_mount" ] || skip_all "no cgroup2 hierarchy is mounted"
     for name in "$@"; do
         hold_slice "$name" || skip_all "cgroups can't be made in $cgroup_mount (root is needed)"
-        slices="$slices $name"
+        slices="$name $slices"
     done
 }
 
 # remove_slices: those that tests have made; where others have groups there, they stay.
 remove_slices() {
-    local name
+    local name made
     for name in $slices; do
+        made=$made_slice-${name//\//-}
         (
             flock 9
             rmdir "$cgroup_mount/$name/$slice_holder"
-            [ ! -d "$made_slice-$name" ] || ! rmdir "$cgroup_mount/$name" 2>/dev/null || rmdir "$made_slice-$name"
+            [ ! -d "$made" ] || ! rmdir "$cgroup_mount/$name" 2>/dev/null || rmdir "$made"
         ) 9<"$cgroup_mount"
     done
     slices=""

@@ -38,12 +38,14 @@ our_name=$group_name
 dotted=system.slice/$our_name-web.example.service
 instantiated=system.slice/$our_name-getty@tty1.service
 escaped="system.slice/$our_name-dev\\x2ddisk.service"
-pod=kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod$(printf '%08d' $$)_9f86_4d08_8b2c_3d1a0b1c5e77.slice
+burstable=kubepods.slice/kubepods-burstable.slice # other tests beside this one have pods there, too
+pod=$burstable/kubepods-burstable-pod$(printf '%08d' $$)_9f86_4d08_8b2c_3d1a0b1c5e77.slice
 long=$pod/cri-containerd-$(printf '%s' "$our_name" | sha256sum | cut -c1-59)$(printf '%05d' $(($$ % 100000))).scope
 
 # start_load: pressure, switches, page faults and memory that is touched, in all of these.
 start_load() {
     local group
+    require_slice system.slice kubepods.slice "$burstable"
     for group in "$dotted" "$instantiated" "$escaped" "$long" "$twin"; do
         make_group "$group" || return
         # on one CPU, so that they wait for each other; they rest most of the time, as other tests run here, too, which
