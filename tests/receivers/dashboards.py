@@ -300,9 +300,8 @@ class Grafana:
             return []
         return answer["results"][0].get("series", [])
 
-    @staticmethod
-    def prometheus(path, parameters):
-        answer = json.loads(fetch(f"{PROMETHEUS}/{path}?{urllib.parse.urlencode(parameters)}"))
+    def prometheus(self, path, parameters):
+        answer = json.loads(fetch(f"{self.what.get('prometheus', PROMETHEUS)}/{path}?{urllib.parse.urlencode(parameters)}"))
         if "data" not in answer:
             print(f"# {parameters}\n# {answer}")
             return []

@@ -5,6 +5,8 @@
 series.py csv FOLDER            what the plugin csv wrote
 series.py whisper FOLDER [TIME] what carbon wrote, of this time or later
 series.py influxdb              what InfluxDB answered to "select * from /.*/", on standard input
+series.py victoria              what VictoriaMetrics exported, on standard input: sent as to Graphite or InfluxDB, or
+                                scraped as by Prometheus
                                 each prints lines: name, TAB, time, TAB, value
 series.py same KIND CSV GOT [FROM UNTIL]...
                                 whether files of such lines agree; KIND graphite, influxdb, raw (of
@@ -76,6 +78,29 @@ def print_influxdb():
                 if extra:
                     name += f' with {sorted(extra)}'
                 out(name, row['time'] / 1000, float(row.get(field, 'nan')))
+
+
+def victoria_series(metric):
+    name = metric['__name__']
+    if '.' in name:
+        return name
+    scraped = re.fullmatch('collectd_(psi|cgroup_perf|wss|osnoise|headroom)_(.*?)(_total|_seconds)?', name)
+    if scraped:
+        plugin, kind = scraped.group(1, 2)
+        of = [metric[label] for label in ('group', 'target', 'cpu') if label in metric]
+        host, instance, type_instance = metric['instance'], of[0], metric.get('type')
+    else:
+        plugin = name.rpartition('_')[0]
+        host, instance, kind, type_instance = (metric.get(tag) for tag in ('host', 'instance', 'type', 'type_instance'))
+    return f'{host}/{plugin}' + (f'-{instance}' if instance else '') + f'/{kind}' + (f'-{type_instance}' if type_instance else '')
+
+
+def print_victoria():
+    for line in sys.stdin:
+        series = json.loads(line)
+        # what is scraped twice is there twice, and so is what comes twice within a second, as to Graphite
+        for when, value in dict(zip(series['timestamps'], series['values'])).items():
+            out(victoria_series(series['metric']), when / 1000, float('nan') if value is None else float(value))
 
 
 def split(name):
@@ -268,6 +293,6 @@ def put(path, times):
             time.sleep(1)
 
 
-COMMANDS = {'csv': print_csv, 'whisper': print_whisper, 'influxdb': print_influxdb,
+COMMANDS = {'csv': print_csv, 'whisper': print_whisper, 'influxdb': print_influxdb, 'victoria': print_victoria,
             'same': print_differences, 'documented': print_undocumented, 'lacks': print_lacking, 'put': put, 'names': print_names}
 sys.exit(COMMANDS[sys.argv[1]](*sys.argv[2:]))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# servers.sh - what the tests of real receivers share: Debian's carbon, graphite-web, InfluxDB, Prometheus and
-# Alertmanager, on loopback in a network namespace of their own, with all they keep below $dir; they end with the test.
+# servers.sh - what the tests of real receivers share: Debian's carbon, graphite-web, InfluxDB, Prometheus, VictoriaMetrics
+# and Alertmanager, on loopback in a network namespace of their own, with all they keep below $dir; they end with the test.
 # To be sourced after ../collectd/daemon.sh.
 # shellcheck disable=SC2154
 
@@ -10,6 +10,7 @@ carbon=""           # pids of the servers
 graphite_web=""
 influxdb=""
 prometheus=""
+victoria=""
 alertmanager=""
 webhook=""
 
@@ -254,9 +255,9 @@ note_losses() {
 
 # --- Prometheus --------------------------------------------------------------
 
-# start_prometheus: on 127.0.0.1:9090, as contrib/prometheus has it, but that it scrapes each second and has rules of
-# 10 seconds, which hold for 3. To be started before collectd.
-start_prometheus() {
+# configure_prometheus: as contrib/prometheus has it, but that it scrapes each second and has rules of 10 seconds, which
+# hold for 3; in $dir/prometheus. What collectd needs to be scraped is made ready. To be done before collectd starts.
+configure_prometheus() {
     local contrib
     contrib=$(dirname "${BASH_SOURCE[0]}")/../../contrib/prometheus
     ldd "$collectd_plugins/write_prometheus.so" | grep -q 'not found' &&
@@ -267,6 +268,10 @@ start_prometheus() {
     sed 's/: 10s$/: 1s/' "$contrib/prometheus.yml" >"$dir/prometheus/prometheus.yml"
     sed 's/: 10s$/: 1s/; s/\[1m\]/[10s]/; s/for: 1m$/for: 3s/' "$contrib/headroom-rules.yml" \
         >"$dir/prometheus/headroom-rules.yml"
+}
+
+# start_prometheus: on 127.0.0.1:9090, configured before.
+start_prometheus() {
     prometheus --config.file="$dir/prometheus/prometheus.yml" --storage.tsdb.path="$dir/prometheus/data" \
         --web.listen-address=127.0.0.1:9090 --log.level=warn >>"$dir/prometheus.log" 2>&1 &
     prometheus=$!
@@ -278,11 +283,31 @@ stop_prometheus() {
     prometheus=""
 }
 
-# promql QUERY [FILTER]: of each series that Prometheus answers, by jq, a line.
+# promql QUERY [FILTER]: of each series that Prometheus, or what is at $promql_at, answers, by jq, a line.
+promql_at=127.0.0.1:9090
 promql() {
-    curl -gsS -G http://127.0.0.1:9090/api/v1/query --data-urlencode "query=$1" | jq -rc ".data.result[] | ${2:-.}"
+    curl -gsS -G "http://$promql_at/api/v1/query" --data-urlencode "query=$1" | jq -rc ".data.result[] | ${2:-.}"
 }
 has_promql() { [ -n "$(promql "$1")" ]; }
+
+# --- VictoriaMetrics ---------------------------------------------------------
+
+# start_victoria [FLAG...]: on 127.0.0.1:8428; it scrapes what Prometheus would, by the configuration that was made for that.
+start_victoria() {
+    # Not strictly: it doesn't know rule_files, which are for vmalert.
+    victoria-metrics "$@" -storageDataPath="$dir/victoria" -httpListenAddr=127.0.0.1:8428 -search.latencyOffset=0s \
+        -promscrape.config="$dir/prometheus/prometheus.yml" -promscrape.config.strictParse=false -loggerLevel=WARN >>"$dir/victoria.log" 2>&1 &
+    victoria=$!
+    is_ready victoria "$victoria" curl -fsS http://127.0.0.1:8428/health
+}
+
+stop_victoria() {
+    stop_server "$victoria"
+    victoria=""
+}
+
+# exported SELECTOR: all that VictoriaMetrics has of these series, see series.py.
+exported() { curl -gsS http://127.0.0.1:8428/api/v1/export --data-urlencode "match[]=$1"; }
 
 # --- Alertmanager ------------------------------------------------------------
 
@@ -333,6 +358,7 @@ stop_servers() {
     stop_carbon
     stop_influxdb
     stop_prometheus
+    stop_victoria
     stop_alertmanager
     stop_server "$webhook"
     webhook=""
