@@ -188,6 +188,35 @@ START_TEST(prints_sources_without_a_workload)
 }
 END_TEST
 
+/* It has no count yet, nor has what it is a part of. */
+START_TEST(prints_what_has_not_left_its_cpu)
+{
+    const struct hr_osnoise_options options = {.mode = HR_OSNOISE_SOURCES, .by_source = true};
+    struct osnoise_report report = report_of(&options);
+    const struct hr_osnoise_cpu both[] = {{.cpu = 1}, {.cpu = 2}};
+    const struct hr_osnoise_source some[] = {
+        {1, HR_OSNOISE_THREAD, HR_OSNOISE_RUNNING, 0, 1500000000},
+        {2, HR_OSNOISE_THREAD, "app", 3, 300000000},
+        {2, HR_OSNOISE_IRQ, "eth0", 1, 200000000},
+        {2, HR_OSNOISE_THREAD, HR_OSNOISE_RUNNING, 0, 150000000},
+    };
+    const struct hr_osnoise_reading one = {.elapsed_ns = UINT64_C(2000000000),
+                                           .cpus = both,
+                                           .cpu_count = 2,
+                                           .has_sources = true,
+                                           .sources = some,
+                                           .source_count = 4};
+    add(&one);
+    print_table(&report);
+    ck_assert_str_eq(strstr(printed, "\nCPU SOURCE"),
+                     "\nCPU SOURCE                      COUNT        us       us        %\n"
+                     "  1 thread not yet switched out     0 1500000.0        - 75.00000\n"
+                     "  2 thread app                      3  300000.0 100000.0 15.00000\n"
+                     "  2 irq eth0                        1  200000.0 200000.0 10.00000\n"
+                     "  2 other (1)                       0  150000.0        -  7.50000\n");
+}
+END_TEST
+
 START_TEST(prints_what_it_reads_along)
 {
     const struct hr_osnoise_options options = {.mode = HR_OSNOISE_ATTACH, .by_source = true};
@@ -492,6 +521,7 @@ int main(void)
     tcase_add_test(tests, prints_tables);
     tcase_add_test(tests, names_one_cpu);
     tcase_add_test(tests, prints_sources_without_a_workload);
+    tcase_add_test(tests, prints_what_has_not_left_its_cpu);
     tcase_add_test(tests, prints_what_it_reads_along);
     tcase_add_loop_test(tests, is_aligned_with_any_numbers, 0, 8);
     tcase_add_test(tests, fits_eighty_columns);

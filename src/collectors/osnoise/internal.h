@@ -16,6 +16,7 @@
 #include "osnoise/instance.h"
 #include "osnoise/pipe.h"
 #include "osnoise/records.h"
+#include "osnoise/running.h"
 #include "osnoise/single_noise.h"
 #include "osnoise/sources.h"
 #include "osnoise/state.h"
@@ -54,7 +55,9 @@ struct hr_osnoise {
     struct hr_osnoise_plan plan;     /**< of its instance */
     struct hr_osnoise_decoder *decoder;
     struct hr_osnoise_pipe *pipe;
-    struct hr_osnoise_sources *sources;             /**< NULL if nothing is counted */
+    struct hr_osnoise_sources *sources; /**< NULL if nothing is counted */
+    struct hr_osnoise_running *running; /**< SOURCES; else NULL */
+    uint64_t sources_ns; /**< time of the last reading that had sources, or of the beginning */
     struct hr_osnoise_single_noises *single_noises; /**< NULL if none are reported */
     struct hr_osnoise_cpu *rows;                    /**< one for each of the CPUs, by number */
     struct hr_osnoise_cpu *reported;                /**< those of them in the last reading */

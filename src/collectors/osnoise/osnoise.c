@@ -275,6 +275,8 @@ static int open_readers(struct hr_osnoise *osnoise, struct hr_reason *reason)
     if (status == 0 && (options->by_source || options->histogram))
         status = hr_osnoise_sources_open(osnoise->state.instance, options->by_source,
                                          options->histogram, &osnoise->sources);
+    if (status == 0 && options->mode == HR_OSNOISE_SOURCES)
+        status = hr_osnoise_running_open(osnoise->root, &osnoise->cpus, &osnoise->running);
     if (status == 0 && options->max_single_ns > 0)
         status = hr_osnoise_single_noises_open(osnoise->cpu_count, options->max_single_ns,
                                                &osnoise->single_noises);
@@ -296,6 +298,8 @@ static void close_readers(struct hr_osnoise *osnoise)
     osnoise->single_noises = NULL;
     hr_osnoise_sources_close(osnoise->sources);
     osnoise->sources = NULL;
+    hr_osnoise_running_close(osnoise->running);
+    osnoise->running = NULL;
     hr_osnoise_decoder_close(osnoise->decoder);
     osnoise->decoder = NULL;
     free(osnoise->rows);
@@ -390,7 +394,7 @@ static int set_up_run(struct hr_osnoise *osnoise, struct hr_reason *reason)
 static void mark_started(struct hr_osnoise *osnoise)
 {
     osnoise->runs = true;
-    osnoise->read_ns = hr_clock_ns();
+    osnoise->read_ns = osnoise->sources_ns = hr_clock_ns();
     for (size_t i = 0; i < osnoise->cpu_count; i++) {
         const unsigned cpu = osnoise->rows[i].cpu;
         const bool is_offline = !hr_cpu_set_has(&osnoise->online, cpu);

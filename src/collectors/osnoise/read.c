@@ -273,7 +273,8 @@ static struct hr_cpu_set settled_cpus(struct hr_osnoise *osnoise)
     return settled;
 }
 
-static void read_sources(struct hr_osnoise *osnoise, struct hr_osnoise_reading *reading)
+static void read_sources(struct hr_osnoise *osnoise, uint64_t now_ns,
+                         struct hr_osnoise_reading *reading)
 {
     struct hr_cpu_set settled = settled_cpus(osnoise);
     struct hr_osnoise_counts counts = {0};
@@ -281,11 +282,15 @@ static void read_sources(struct hr_osnoise *osnoise, struct hr_osnoise_reading *
     if (osnoise->sources == NULL)
         return;
     int status = hr_osnoise_sources_read(osnoise->sources, &osnoise->tracefs, &settled, &counts);
+    if (status == 0 && osnoise->running != NULL)
+        status = hr_osnoise_running_add(osnoise->running, &settled, now_ns - osnoise->sources_ns,
+                                        &counts);
     if (status < 0) {
         hr_reason_set(&reading->warning, WARNED_SOURCES,
                       "can't read the kernel's counts by source (%s)", strerror(-status));
         return;
     }
+    osnoise->sources_ns = now_ns;
     reading->has_sources = osnoise->options.by_source;
     reading->sources = counts.sources;
     reading->source_count = counts.source_count;
@@ -324,7 +329,7 @@ static int read_all(struct hr_osnoise *osnoise, const struct hr_osnoise_settings
     if (status < 0)
         return status;
     set_warning(osnoise, &got.warning, hazards);
-    read_sources(osnoise, &got);
+    read_sources(osnoise, now_ns, &got);
     read_single_noises(osnoise, &got);
     got.elapsed_ns = now_ns - osnoise->read_ns;
     osnoise->read_ns = now_ns;

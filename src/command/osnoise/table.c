@@ -126,7 +126,7 @@ static int print_sources(FILE *file, const struct osnoise_report *report)
         size_t count = osnoise_totals_top(totals, cpu, report->sources, &first, &other);
         for (size_t s = 0; s < count; s++)
             add_source(&grid, report, cpu, &first[s]);
-        if (other.count > 0)
+        if (other.count > 0 || other.duration_ns > 0)
             add_other(&grid, report, cpu, &other);
     }
     bool none = grid.cell_count == empty && !grid.failed;

@@ -256,25 +256,31 @@ static void write_table(const char *event, unsigned cpu, uint64_t duration_ns)
                      cpu, "app", 1, (unsigned long long)duration_ns);
 }
 
+static void read_after_1_s(void)
+{
+    frozen_ns += HR_NS_PER_S;
+    read_run();
+}
+
 START_TEST(what_a_cpu_reports_after_it_was_offline_isnt_noise)
 {
     begin_mode(HR_OSNOISE_SOURCES, "");
     write_table("thread_noise", 2, 1000);
-    read_run();
+    read_after_1_s();
     ck_assert_uint_eq(reading.source_count, 1);
     ck_assert_uint_eq(reading.sources[0].duration_ns, 1000);
 
     tree_write(tree, "sys/devices/system/cpu/online", "0-1,3\n");
-    read_run();
+    read_after_1_s();
     tree_write(tree, "sys/devices/system/cpu/online", "0-3\n");
     write_table("thread_noise", 2, 90000001000); /* as long as it was offline */
-    read_run();
+    read_after_1_s();
     ck_assert_uint_eq(reading.source_count, 0);
     write_table("thread_noise", 2, 90000002000); /* it may come late */
-    read_run();
+    read_after_1_s();
     ck_assert_uint_eq(reading.source_count, 0);
     write_table("thread_noise", 2, 90000005000);
-    read_run();
+    read_after_1_s();
     ck_assert_uint_eq(reading.source_count, 1);
     ck_assert_uint_eq(reading.sources[0].duration_ns, 3000);
 }
@@ -290,13 +296,13 @@ START_TEST(cpus_that_come_later_are_measured)
     ck_assert_str_eq(instance_file("per_cpu/cpu2/buffer_size_kb"), "16\n");
     ck_assert_str_eq(instance_file("per_cpu/cpu3/buffer_size_kb"), "1410\n");
     ck_assert_str_eq(fake_tracefs_get("osnoise/cpus"), "0-3\n");
-    read_run();
+    read_after_1_s();
     ck_assert_uint_eq(reading.cpu_count, 3);
 
     tree_write(tree, "sys/devices/system/cpu/online", "0-3\n");
     tested_cpus = (struct hr_cpu_set){0};
     write_table("thread_noise", 3, 90000001000);
-    read_run();
+    read_after_1_s();
     ck_assert_uint_eq(reading.cpu_count, 4);
     ck_assert_uint_eq(reading.cpus[3].cpu, 3);
     ck_assert_int_eq(reading.cpus[3].state, HR_OSNOISE_CPU_FINE);
@@ -304,21 +310,60 @@ START_TEST(cpus_that_come_later_are_measured)
     ck_assert_str_eq(instance_file("per_cpu/cpu3/buffer_size_kb"), "16\n");
     ck_assert_uint_eq(hr_cpu_set_count(&tested_cpus), 1); /* the others aren't disturbed again */
     ck_assert(hr_cpu_set_has(&tested_cpus, 3));
-    read_run();
+    read_after_1_s();
     write_table("thread_noise", 3, 90000005000);
-    read_run();
+    read_after_1_s();
     ck_assert_uint_eq(reading.source_count, 1);
     ck_assert_uint_eq(reading.sources[0].cpu, 3);
     ck_assert_uint_eq(reading.sources[0].duration_ns, 4000);
 
     tested_cpus = (struct hr_cpu_set){0};
     tree_write(tree, "sys/devices/system/cpu/online", "0-2\n");
-    read_run();
+    read_after_1_s();
     ck_assert_uint_eq(reading.cpu_count, 4);
     ck_assert_int_eq(reading.cpus[3].state, HR_OSNOISE_CPU_OFFLINE);
     tree_write(tree, "sys/devices/system/cpu/online", "0-3\n");
-    read_run(); /* its buffer was kept */
+    read_after_1_s(); /* its buffer was kept */
     ck_assert_uint_eq(hr_cpu_set_count(&tested_cpus), 0);
+}
+END_TEST
+
+static void write_idle(unsigned long cpu_1, unsigned long cpu_2)
+{
+    tree_write(tree, "proc/stat",
+               "cpu  0 0 0 0 0 0 0\ncpu1 0 0 0 %lu 0 0 0\ncpu2 0 0 0 %lu 0 0 0\n", cpu_1, cpu_2);
+}
+
+START_TEST(a_thread_that_keeps_its_cpu_is_reported_while_it_runs)
+{
+    char file[256], good[4096];
+
+    tree_write(tree, "sys/devices/system/cpu/online", "1-3\n");
+    write_idle(100, 100);
+    begin_mode(HR_OSNOISE_SOURCES, "");
+    for (unsigned long i = 1; i <= 3; i++) {
+        write_idle(100, 100 + 100 * i);
+        read_after_1_s();
+        ck_assert_uint_eq(reading.source_count, 1);
+        ck_assert_uint_eq(reading.sources[0].cpu, 1);
+        ck_assert_int_eq(reading.sources[0].kind, HR_OSNOISE_THREAD);
+        ck_assert_str_eq(reading.sources[0].name, HR_OSNOISE_RUNNING);
+        ck_assert_uint_eq(reading.sources[0].count, 0);
+        ck_assert_uint_eq(reading.sources[0].duration_ns, HR_NS_PER_S);
+    }
+    /* What isn't read comes with the next reading, and is of both intervals. */
+    snprintf(file, sizeof(file), "%s/events/osnoise/nmi_noise/hist", instance);
+    snprintf(good, sizeof(good), "%s", fake_tracefs_get(file));
+    fake_tracefs_set(file, "nonsense\n");
+    write_idle(100, 500);
+    read_after_1_s();
+    ck_assert(!reading.has_sources);
+    fake_tracefs_set(file, "%s", good);
+    write_idle(100, 600);
+    read_after_1_s();
+    ck_assert(reading.has_sources);
+    ck_assert_uint_eq(reading.source_count, 1);
+    ck_assert_uint_eq(reading.sources[0].duration_ns, 2 * HR_NS_PER_S);
 }
 END_TEST
 
@@ -380,6 +425,7 @@ int main(void)
     tcase_add_test(tests, silence_isnt_quiet);
     tcase_add_test(tests, what_a_cpu_reports_after_it_was_offline_isnt_noise);
     tcase_add_test(tests, cpus_that_come_later_are_measured);
+    tcase_add_test(tests, a_thread_that_keeps_its_cpu_is_reported_while_it_runs);
     tcase_add_loop_test(tests, buffers_of_cpus_that_come_later_are_as_large_as_the_others, 0, 2);
     tcase_add_test(tests, reading_allocates_nothing);
     return run_suite("osnoise reading", tests);

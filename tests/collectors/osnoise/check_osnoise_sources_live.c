@@ -307,6 +307,82 @@ START_TEST(reports_sources_without_workload)
 }
 END_TEST
 
+/* --- A thread that keeps its CPU ------------------------------------------- */
+
+#define LONG_SPIN_US   4000000
+#define LONG_PERIOD_US 6000000
+
+/* How long CPU 1 was idle since boot. */
+static uint64_t idle_ns(void)
+{
+    char text[16384];
+    uint64_t idle, waiting;
+
+    live_get("/proc/stat", text, sizeof(text));
+    const char *line = strstr(text, "\ncpu1 ");
+    ck_assert_ptr_nonnull(line);
+    ck_assert_int_eq(sscanf(line, "\ncpu1 %*u %*u %*u %" SCNu64 " %" SCNu64, &idle, &waiting), 2);
+    return (idle + waiting) * 10000000;
+}
+
+struct long_spin {
+    uint64_t all_ns, elapsed_ns;
+    unsigned busy_count;    /* readings that it had nearly all of */
+    unsigned running_count; /* those in which its name wasn't known at the end */
+    unsigned named_count;
+};
+
+static void take_long_spin(struct long_spin *found)
+{
+    uint64_t sum_ns = 0, running_ns = 0, named_ns = 0;
+
+    for (size_t i = 0; i < live.reading.source_count; i++) {
+        const struct hr_osnoise_source *source = &live.reading.sources[i];
+        if (source->cpu != 1)
+            continue;
+        sum_ns += source->duration_ns;
+        if (strcmp(source->name, HR_OSNOISE_RUNNING) == 0)
+            running_ns = source->duration_ns;
+        if (is_disturber(source->kind, source->name)) {
+            named_ns = source->duration_ns;
+            found->named_count++;
+        }
+    }
+    printf("# of %" PRIu64 " ns %" PRIu64 ", running %" PRIu64 ", the disturber %" PRIu64 "\n",
+           live.reading.elapsed_ns, sum_ns, running_ns, named_ns);
+    fflush(stdout);
+    ck_assert_uint_le(sum_ns, live.reading.elapsed_ns);
+    found->all_ns += sum_ns;
+    found->elapsed_ns += live.reading.elapsed_ns;
+    found->busy_count += running_ns + named_ns > live.reading.elapsed_ns / 10 * 9;
+    found->running_count += running_ns > 0;
+}
+
+/* It is told while it runs, and not again when it leaves. */
+START_TEST(tells_a_thread_that_keeps_its_cpu)
+{
+    struct long_spin found = {0};
+
+    live.options.mode = HR_OSNOISE_SOURCES;
+    live_set("/proc/sys/kernel/sched_rt_runtime_us", "-1"); /* no pauses for others */
+    disturber = disturber_start(1, LONG_SPIN_US, LONG_PERIOD_US);
+    live_begin();
+    const uint64_t idle_before_ns = idle_ns();
+    for (int i = 0; i < 26; i++) {
+        live_sleep_ms(500);
+        live_read();
+        take_long_spin(&found);
+    }
+    const uint64_t busy_ns = found.elapsed_ns - (idle_ns() - idle_before_ns);
+    live_set("/proc/sys/kernel/sched_rt_runtime_us", "950000");
+    ck_assert_uint_ge(found.busy_count, 12); /* of two spins */
+    ck_assert_uint_ge(found.running_count, 12);
+    ck_assert_uint_ge(found.named_count, 1);
+    assert_between("all of CPU 1, ns", (double)found.all_ns, 0.97 * (double)busy_ns,
+                   1.03 * (double)busy_ns);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("osnoise sources live");
@@ -316,6 +392,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, names_what_disturbs);
     tcase_add_test(tests, reports_sources_without_workload);
+    tcase_add_test(tests, tells_a_thread_that_keeps_its_cpu);
     tcase_set_timeout(tests, 60);
     return run_suite("osnoise sources live", tests);
 }

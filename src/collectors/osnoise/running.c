@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+#include "osnoise/running.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file_text.h"
+#include "base/text.h"
+#include "headroom/array.h"
+#include "headroom/clock.h"
+
+/* USER_HZ, the same on all architectures that matter: fs/proc/stat.c, nsec_to_clock_t(). */
+#define TICK_NS (HR_NS_PER_S / 100)
+
+/* Two numbers of ticks, both cut, are idle time; and the tables are read a moment after the clock.
+ */
+#define TOLERANCE_PART 50
+#define TOLERANCE_NS   (2 * TICK_NS)
+
+struct cpu {
+    uint64_t idle_ns, idle_before_ns; /* since boot */
+    bool is_listed, was_listed;       /* whether these are known */
+    /* What was told of the thread that runs; and of one that has left, which is deducted with the
+     * next reading, as its time may come as late. */
+    uint64_t told_ns, late_ns;
+    bool began_before; /* since the beginning one thread has run: the kernel won't count it */
+    uint64_t counted_ns, switch_count; /* of this reading */
+};
+
+struct hr_osnoise_running {
+    const struct hr_root *root;
+    struct hr_file_text text; /* of /proc/stat */
+    struct cpu *cpus;         /* by number */
+    size_t cpu_end;
+    struct hr_osnoise_source *sources;
+    size_t source_count, source_capacity;
+};
+
+/* --- Idle time ------------------------------------------------------------ */
+
+/* "3 user nice system idle iowait irq softirq …", in ticks. */
+static bool parse_cpu_line(struct hr_osnoise_running *running, struct hr_text line)
+{
+    uint64_t number, fields[5];
+
+    if (!hr_text_u64(&line, &number))
+        return false;
+    for (size_t i = 0; i < 5; i++)
+        if (!hr_text_skip(&line, " ") || !hr_text_u64(&line, &fields[i]))
+            return false;
+    if (number >= running->cpu_end)
+        return true;
+    running->cpus[number].idle_ns = (fields[3] + fields[4]) * TICK_NS;
+    running->cpus[number].is_listed = true;
+    return true;
+}
+
+/* Only CPUs that are online are listed, behind the sum of all. */
+static void read_idle(struct hr_osnoise_running *running)
+{
+    for (size_t i = 0; i < running->cpu_end; i++) {
+        struct cpu *cpu = &running->cpus[i];
+        cpu->idle_before_ns = cpu->idle_ns;
+        cpu->was_listed = cpu->is_listed;
+        cpu->is_listed = false;
+    }
+    if (hr_file_text_read(running->root, "proc/stat", &running->text) < 0)
+        return;
+    struct hr_text text = {running->text.start, running->text.length};
+    while (hr_text_skip_line(&text) && hr_text_skip(&text, "cpu"))
+        if (!parse_cpu_line(running, text))
+            break;
+}
+
+/* A CPU that was offline meanwhile may begin its idle time anew. */
+static bool find_idle(const struct cpu *cpu, uint64_t *idle_ns)
+{
+    *idle_ns = cpu->idle_ns - cpu->idle_before_ns;
+    return cpu->was_listed && cpu->is_listed && cpu->idle_ns >= cpu->idle_before_ns;
+}
+
+static uint64_t tolerance_of(uint64_t duration_ns)
+{
+    return TOLERANCE_NS + duration_ns / TOLERANCE_PART;
+}
+
+/* --- Sources of a CPU ----------------------------------------------------- */
+
+/* How long it had the CPU at a time. */
+static double mean_of(const struct hr_osnoise_source *source)
+{
+    return (double)source->duration_ns / (double)(source->count > 0 ? source->count : 1);
+}
+
+/* The thread whose single stay is the likeliest to be as long. */
+static struct hr_osnoise_source *find_long_stay(struct hr_osnoise_running *running, unsigned number,
+                                                uint64_t least_ns)
+{
+    struct hr_osnoise_source *found = NULL;
+
+    for (size_t i = 0; i < running->source_count; i++) {
+        struct hr_osnoise_source *source = &running->sources[i];
+        if (source->cpu == number && source->kind == HR_OSNOISE_THREAD &&
+            source->duration_ns >= least_ns && (found == NULL || mean_of(source) > mean_of(found)))
+            found = source;
+    }
+    return found;
+}
+
+static uint64_t deduct(struct hr_osnoise_source *source, uint64_t most_ns)
+{
+    const uint64_t part_ns = most_ns < source->duration_ns ? most_ns : source->duration_ns;
+
+    source->duration_ns -= part_ns;
+    return part_ns;
+}
+
+/* @return whether the thread was found of which this was told: it has at least that. */
+static bool deduct_told(struct hr_osnoise_running *running, unsigned number, uint64_t told_ns)
+{
+    const uint64_t slack_ns = tolerance_of(told_ns);
+    struct hr_osnoise_source *source =
+        find_long_stay(running, number, told_ns > slack_ns ? told_ns - slack_ns : 1);
+
+    if (source == NULL)
+        return false;
+    running->cpus[number].counted_ns -= deduct(source, told_ns);
+    return true;
+}
+
+/* A thread that had begun before the interval, or before anything was counted. */
+static void deduct_excess(struct hr_osnoise_running *running, unsigned number, uint64_t elapsed_ns)
+{
+    struct cpu *cpu = &running->cpus[number];
+    struct hr_osnoise_source *source;
+
+    while (cpu->counted_ns > elapsed_ns && (source = find_long_stay(running, number, 1)) != NULL)
+        cpu->counted_ns -= deduct(source, cpu->counted_ns - elapsed_ns);
+}
+
+/* Of a thread that ran before the beginning, the kernel counts nothing, or all of its time. */
+static void settle_first(struct hr_osnoise_running *running, unsigned number, uint64_t elapsed_ns)
+{
+    struct cpu *cpu = &running->cpus[number];
+    uint64_t idle_ns;
+
+    if (cpu->switch_count == 0 &&
+        (!find_idle(cpu, &idle_ns) || idle_ns <= tolerance_of(elapsed_ns)))
+        return;
+    if (find_long_stay(running, number, elapsed_ns + 1) != NULL)
+        deduct_told(running, number, cpu->told_ns);
+    cpu->told_ns = 0;
+    cpu->began_before = false;
+}
+
+/* Where a thread has left, the one that ran at the last reading has. */
+static void settle(struct hr_osnoise_running *running, unsigned number, uint64_t elapsed_ns)
+{
+    struct cpu *cpu = &running->cpus[number];
+
+    if (cpu->late_ns > 0)
+        deduct_told(running, number, cpu->late_ns);
+    cpu->late_ns = 0;
+    if (cpu->began_before)
+        settle_first(running, number, elapsed_ns);
+    if (cpu->switch_count > 0 && cpu->told_ns > 0) {
+        if (!deduct_told(running, number, cpu->told_ns))
+            cpu->late_ns = cpu->told_ns;
+        cpu->told_ns = 0;
+    }
+    deduct_excess(running, number, elapsed_ns);
+}
+
+/* Ticks don't tell how long a CPU was idle that changes with each of them. */
+static void tell_running(struct hr_osnoise_running *running, unsigned number, uint64_t elapsed_ns)
+{
+    struct cpu *cpu = &running->cpus[number];
+    uint64_t idle_ns;
+
+    if (!find_idle(cpu, &idle_ns) || cpu->switch_count > elapsed_ns / TICK_NS)
+        return;
+    const uint64_t known_ns = cpu->counted_ns + idle_ns;
+    if (known_ns + tolerance_of(elapsed_ns) >= elapsed_ns)
+        return;
+    running->sources[running->source_count++] =
+        (struct hr_osnoise_source){.cpu = number,
+                                   .kind = HR_OSNOISE_THREAD,
+                                   .name = HR_OSNOISE_RUNNING,
+                                   .duration_ns = elapsed_ns - known_ns};
+    cpu->told_ns += elapsed_ns - known_ns;
+}
+
+/* --- Public --------------------------------------------------------------- */
+
+int hr_osnoise_running_open(const struct hr_root *root, const struct hr_cpu_set *cpus,
+                            struct hr_osnoise_running **running)
+{
+    struct hr_osnoise_running *made = calloc(1, sizeof(*made));
+
+    if (made == NULL)
+        return -ENOMEM;
+    made->root = root;
+    for (unsigned cpu = hr_cpu_set_next(cpus, 0); cpu < HR_CPU_MAX;
+         cpu = hr_cpu_set_next(cpus, cpu + 1))
+        made->cpu_end = cpu + 1;
+    made->cpus = calloc(made->cpu_end, sizeof(*made->cpus));
+    if (made->cpus == NULL) {
+        free(made);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < made->cpu_end; i++)
+        made->cpus[i].began_before = true;
+    read_idle(made);
+    *running = made;
+    return 0;
+}
+
+void hr_osnoise_running_close(struct hr_osnoise_running *running)
+{
+    if (running == NULL)
+        return;
+    free(running->text.start);
+    free(running->cpus);
+    free(running->sources);
+    free(running);
+}
+
+static void sum_up(struct hr_osnoise_running *running)
+{
+    for (size_t i = 0; i < running->cpu_end; i++)
+        running->cpus[i].counted_ns = running->cpus[i].switch_count = 0;
+    for (size_t i = 0; i < running->source_count; i++) {
+        const struct hr_osnoise_source *source = &running->sources[i];
+        if (source->cpu >= running->cpu_end)
+            continue;
+        running->cpus[source->cpu].counted_ns += source->duration_ns;
+        if (source->kind == HR_OSNOISE_THREAD)
+            running->cpus[source->cpu].switch_count += source->count;
+    }
+}
+
+static int copy_sources(struct hr_osnoise_running *running, const struct hr_osnoise_counts *counts)
+{
+    if (HR_ARRAY_RESERVE(running->sources, running->source_capacity,
+                         counts->source_count + running->cpu_end) < 0)
+        return -ENOMEM;
+    if (counts->source_count > 0)
+        memcpy(running->sources, counts->sources, counts->source_count * sizeof(*counts->sources));
+    running->source_count = counts->source_count;
+    return 0;
+}
+
+int hr_osnoise_running_add(struct hr_osnoise_running *running, const struct hr_cpu_set *cpus,
+                           uint64_t elapsed_ns, struct hr_osnoise_counts *counts)
+{
+    int status = copy_sources(running, counts);
+
+    if (status < 0)
+        return status;
+    read_idle(running);
+    sum_up(running);
+    for (unsigned number = 0; number < running->cpu_end; number++) {
+        if (!hr_cpu_set_has(cpus, number)) {
+            running->cpus[number].told_ns = running->cpus[number].late_ns = 0;
+            running->cpus[number].began_before = true;
+            continue;
+        }
+        settle(running, number, elapsed_ns);
+        tell_running(running, number, elapsed_ns);
+    }
+    counts->sources = running->sources;
+    counts->source_count = running->source_count;
+    return 0;
+}
