@@ -208,6 +208,12 @@ void hr_perf_close(struct hr_perf *perf);
  */
 int hr_perf_read(struct hr_perf *perf);
 
+/**
+ * Lets opening take longer until the next hr_perf_read(): instead of slice_ns and slice_wall_ns,
+ * where these are shorter. So more targets begin at once, as at a start.
+ */
+void hr_perf_lengthen_slice(struct hr_perf *perf, uint64_t max_ns, uint64_t max_wall_ns);
+
 /** @return a number that is another one after each hr_perf_read() that found other CPUs online than
  * before, be they counted on or left out; 1 before the first. */
 unsigned hr_perf_cpu_changes(const struct hr_perf *perf);

@@ -11,6 +11,7 @@
 #include "cgroup_perf/events.h"
 #include "cgroup_perf/exceptions.h"
 #include "cgroup_perf/problems.h"
+#include "cgroup_perf/slices.h"
 #include "cgroup_perf/values.h"
 #include "common/log.h"
 #include "common/missing.h"
@@ -69,6 +70,8 @@ static struct perf_problems problems;
 static struct exceptions exceptions;
 static struct ended *ended;
 static bool started;
+static bool first_read; /* what was there first was read */
+static bool is_read;    /* what is to be read in this interval */
 static bool undecided;  /* until the selected groups are known; `perf` has no targets */
 static bool may_change; /* "auto", by descriptors: what is to be counted may become too much */
 static bool cpus_known;
@@ -126,18 +129,6 @@ static int look_up_events(void)
     return unknown;
 }
 
-/* A busy machine may take longer to open counters, but no more than a part of the interval, or a
- * second, as collectd waits for it where it is to end. */
-#define SLICES_PER_INTERVAL 10
-#define LONGEST_SLICE_NS    HR_NS_PER_S
-
-static uint64_t longest_slice_ns(void)
-{
-    const uint64_t part_ns = CDTIME_T_TO_NS(plugin_get_interval()) / SLICES_PER_INTERVAL;
-
-    return part_ns < LONGEST_SLICE_NS ? part_ns : LONGEST_SLICE_NS;
-}
-
 static struct hr_perf_options perf_options(void)
 {
     return (struct hr_perf_options){
@@ -145,7 +136,7 @@ static struct hr_perf_options perf_options(void)
         .group_count = events.group_count,
         .max_files = config.max_files,
         .max_targets = selection_max(selection),
-        .slice_wall_ns = longest_slice_ns(),
+        .slice_wall_ns = slices_longest_ns(),
         .cpus = config.cpus,
     };
 }
@@ -298,13 +289,16 @@ static void submit_group(struct series *series)
     submit_values(series->instance, series->target);
 }
 
+/* Values that were read before the time of their interval was taken are submitted then. */
 static void read_system(void)
 {
     if (system_target == NULL)
         return;
-    perf_problems_record(&problems, &events, system_target, NULL,
-                         hr_perf_target_read(system_target));
-    submit_values("system", system_target);
+    if (!is_read)
+        perf_problems_record(&problems, &events, system_target, NULL,
+                             hr_perf_target_read(system_target));
+    if (now != 0)
+        submit_values("system", system_target);
 }
 
 static void read_group(const struct hr_cgroup *group)
@@ -313,9 +307,11 @@ static void read_group(const struct hr_cgroup *group)
 
     if (series == NULL || series->target == NULL)
         return;
-    perf_problems_record(&problems, &events, series->target, group->path,
-                         hr_perf_target_read(series->target));
-    submit_group(series);
+    if (!is_read)
+        perf_problems_record(&problems, &events, series->target, group->path,
+                             hr_perf_target_read(series->target));
+    if (now != 0)
+        submit_group(series);
 }
 
 static void free_ended(void)
@@ -508,6 +504,16 @@ static void decide(void)
         open_target(group);
 }
 
+/* What is there is opened before the time of the interval is taken, from which on it counts, as
+ * that may last. */
+static void read_first(void)
+{
+    slices_lengthen_first(perf);
+    read_system();
+    read_groups();
+    first_read = is_read = true;
+}
+
 /* --- Callbacks ------------------------------------------------------------ */
 
 static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
@@ -522,9 +528,12 @@ static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
     note_exceptions();
     if (undecided && hr_perf_cpu_count(perf) > 0)
         decide();
+    if (!first_read && !undecided)
+        read_first();
     now = cdtime();
     read_system();
     read_groups();
+    is_read = false;
     reconsider();
     perf_problems_log(&problems, &events, perf, root);
     now = 0;
@@ -541,7 +550,7 @@ static void stop_counting(void)
     perf = NULL;
     exceptions = (struct exceptions){0};
     cpu_changes = 0;
-    started = cpus_known = undecided = may_change = update_failed = false;
+    started = cpus_known = first_read = is_read = undecided = may_change = update_failed = false;
 }
 
 static int cgroup_perf_shutdown(void)

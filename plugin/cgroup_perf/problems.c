@@ -417,6 +417,17 @@ static void log_files(struct perf_problems *problems, const struct hr_perf *perf
     forget_files(problems);
 }
 
+static void log_all_open(const struct perf_problems *problems)
+{
+    char what[80];
+
+    print_targets(problems->system_counted, problems->counted, what, sizeof(what));
+    if (problems->counted + problems->system_counted > 0)
+        INFO(PLUGIN ": all counters are open: %s counted now.", what);
+    else
+        INFO(PLUGIN ": all counters are open.");
+}
+
 static void log_opening(struct perf_problems *problems, const char *of_lines)
 {
     const size_t count = problems->opening + problems->system_opening;
@@ -429,7 +440,7 @@ static void log_opening(struct perf_problems *problems, const char *of_lines)
              "until then %s without values%s.",
              what, of_lines);
     if (count == 0 && problems->opening_logged)
-        INFO(PLUGIN ": all counters are open.");
+        log_all_open(problems);
     problems->opening_logged = count > 0;
     problems->opening = 0;
     problems->system_opening = false;

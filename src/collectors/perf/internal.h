@@ -29,6 +29,8 @@ struct hr_perf_probe {
 struct hr_perf_slice {
     uint64_t max_ns, spent_ns;      /**< by opening, of CPU time */
     uint64_t max_wall_ns;           /**< the same by the clock, at least max_ns */
+    uint64_t longer_ns;             /**< in this slice, instead of max_ns, if it is longer */
+    uint64_t longer_wall_ns;        /**< the same by the clock */
     uint64_t closing_ns;            /**< spent by closing */
     size_t file_count;              /**< descriptors that were opened with it */
     size_t closed_count;            /**< and closed */

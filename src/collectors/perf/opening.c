@@ -70,9 +70,22 @@ size_t hr_perf_count_files(const struct hr_perf *perf, enum hr_perf_scope scope)
 /* So many are opened in any case: what is small is there at once, however slow the machine. */
 #define FILES_AT_LEAST 256
 
+static uint64_t longest_ns(const struct hr_perf_slice *slice)
+{
+    return slice->longer_ns > slice->max_ns ? slice->longer_ns : slice->max_ns;
+}
+
+static uint64_t longest_wall_ns(const struct hr_perf_slice *slice)
+{
+    const uint64_t wall_ns =
+        slice->longer_wall_ns > slice->max_wall_ns ? slice->longer_wall_ns : slice->max_wall_ns;
+
+    return wall_ns > longest_ns(slice) ? wall_ns : longest_ns(slice);
+}
+
 static bool is_used_up(const struct hr_perf_slice *slice)
 {
-    return slice->spent_ns + hr_perf_closing_excess_ns(slice) >= slice->max_ns &&
+    return slice->spent_ns + hr_perf_closing_excess_ns(slice) >= longest_ns(slice) &&
            slice->file_count >= FILES_AT_LEAST;
 }
 
@@ -81,7 +94,7 @@ static bool is_used_up(const struct hr_perf_slice *slice)
 static void add_spent(struct hr_perf_slice *slice, uint64_t start_ns, uint64_t start_cpu_ns)
 {
     const uint64_t cpu_ns = hr_clock_thread_ns() - start_cpu_ns;
-    const double part = (double)slice->max_ns / (double)slice->max_wall_ns;
+    const double part = (double)longest_ns(slice) / (double)longest_wall_ns(slice);
     const uint64_t wall_ns = (uint64_t)((double)(hr_clock_ns() - start_ns) * part);
 
     slice->spent_ns += wall_ns > cpu_ns ? wall_ns : cpu_ns;

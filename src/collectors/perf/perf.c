@@ -110,7 +110,7 @@ void hr_perf_close(struct hr_perf *perf)
 /* Closing heeds what opening has taken, and opening what closing has. */
 static void begin_slice(struct hr_perf_slice *slice)
 {
-    slice->spent_ns = slice->closing_ns = 0;
+    slice->spent_ns = slice->closing_ns = slice->longer_ns = slice->longer_wall_ns = 0;
     slice->file_count = slice->closed_count = 0;
 }
 
@@ -124,6 +124,12 @@ int hr_perf_read(struct hr_perf *perf)
     hr_perf_closing_continue(perf);
     hr_perf_opening_continue(perf);
     return status;
+}
+
+void hr_perf_lengthen_slice(struct hr_perf *perf, uint64_t max_ns, uint64_t max_wall_ns)
+{
+    perf->slice.longer_ns = max_ns;
+    perf->slice.longer_wall_ns = max_wall_ns;
 }
 
 unsigned hr_perf_cpu_changes(const struct hr_perf *perf)

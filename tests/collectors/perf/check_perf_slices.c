@@ -490,6 +490,34 @@ START_TEST(opens_for_no_more_than_a_tenth_of_a_second)
 }
 END_TEST
 
+/* As at a start, when no value is late yet; the next one is as usual. */
+START_TEST(opens_for_longer_once)
+{
+    prepare_many("1", CGROUPS);
+    const size_t before = quick.opens;
+    quick.taken_ns = 0;
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    hr_perf_lengthen_slice(perf, HR_NS_PER_S, HR_NS_PER_S);
+    const size_t whole = read_many(0);
+    ck_assert_uint_ge(quick.taken_ns, HR_NS_PER_S);
+    ck_assert_uint_le(quick.taken_ns, HR_NS_PER_S + 4 * OPEN_NS);
+    ck_assert_uint_eq(whole, (quick.opens - before - 1) / MANY);
+    for (size_t i = 0; i < CGROUPS; i++)
+        ck_assert(hr_perf_target_value(many[i], 0, 0).counted == (i < whole));
+    quick.taken_ns = 0;
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    ck_assert_uint_ge(read_many(0), whole + 7);
+    assert_soon();
+    /* It makes none shorter. */
+    quick.taken_ns = 0;
+    ck_assert_int_eq(hr_perf_read(perf), 0);
+    hr_perf_lengthen_slice(perf, 1, 1);
+    ck_assert_uint_ge(read_many(0), whole + 2 * 7);
+    close_many(0, CGROUPS);
+    hr_cgroup_set_close(many_set);
+}
+END_TEST
+
 /* They are removed at once. */
 START_TEST(closes_for_no_more_than_a_tenth_of_a_second)
 {
@@ -629,6 +657,7 @@ int main(void)
     tcase_add_test(tests, counts_on_while_cpus_are_added);
     tcase_add_loop_test(tests, a_slice_is_of_cpu_time, 0, sizeof(busy) / sizeof(busy[0]));
     tcase_add_test(tests, opens_for_no_more_than_a_tenth_of_a_second);
+    tcase_add_test(tests, opens_for_longer_once);
     tcase_add_test(tests, closes_for_no_more_than_a_tenth_of_a_second);
     tcase_add_test(tests, closes_for_all_of_a_slice_where_nothing_is_opened);
     tcase_add_test(tests, closes_and_opens_for_no_more_than_a_tenth_of_a_second);
