@@ -121,6 +121,16 @@ static bool is_mount_of(const struct mntent *entry, const char *controller)
     return strcmp(entry->mnt_type, "cgroup") == 0 && hasmntopt(entry, controller) != NULL;
 }
 
+/* One of several mounts may not be open to us: the first failure counts if all fail, unless it is
+ * only that nothing is there. */
+static void open_mount(const struct hr_root *root, const char *path, long magic, int *found)
+{
+    const int fd = hr_mount_open(root, path, magic);
+
+    if (fd >= 0 || *found == NOT_LISTED || *found == -ENOENT)
+        *found = fd;
+}
+
 static int open_by_mount_table(const struct hr_root *root, const char *controller)
 {
     int table =
@@ -136,11 +146,10 @@ static int open_by_mount_table(const struct hr_root *root, const char *controlle
     struct mntent entry;
     char buffer[8192];
     int fd = NOT_LISTED;
-    while ((fd == NOT_LISTED || fd == -ENOENT) &&
-           getmntent_r(stream, &entry, buffer, sizeof(buffer)) != NULL)
+    while (fd < 0 && getmntent_r(stream, &entry, buffer, sizeof(buffer)) != NULL)
         if (is_mount_of(&entry, controller))
-            fd = hr_mount_open(root, entry.mnt_dir,
-                               controller != NULL ? CGROUP_SUPER_MAGIC : CGROUP2_SUPER_MAGIC);
+            open_mount(root, entry.mnt_dir,
+                       controller != NULL ? CGROUP_SUPER_MAGIC : CGROUP2_SUPER_MAGIC, &fd);
     fclose(stream);
     return fd;
 }

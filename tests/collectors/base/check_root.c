@@ -123,6 +123,12 @@ static const struct {
     /* mounted twice, once where it can't be opened */
     {"cgroup /gone cgroup rw,perf_event 0 0\n" PERF HYBRID, "perf_event", 1,
      "sys/fs/cgroup/perf_event"},
+    /* or where it isn't permitted, or no directory, as by a mount of a file over it */
+    {"cgroup /proc/1/mounts cgroup rw,perf_event 0 0\n" PERF HYBRID, "perf_event", 1,
+     "sys/fs/cgroup/perf_event"},
+    {"cgroup2 /proc/1/mounts cgroup2 rw 0 0\n" HYBRID, NULL, 2, "sys/fs/cgroup/unified"},
+    {"cgroup2 /proc/1/mounts cgroup2 rw 0 0\ncgroup2 /gone cgroup2 rw 0 0\n", NULL, -ENOTDIR, NULL},
+    {"cgroup2 /gone cgroup2 rw 0 0\ncgroup2 /proc/1/mounts cgroup2 rw 0 0\n", NULL, -ENOTDIR, NULL},
     /* version 1 has the controller, so that it isn't cgroup2's, though it can't be opened */
     {"cgroup /gone cgroup rw,perf_event 0 0\n" HYBRID, "perf_event", -ENOENT, NULL},
     {"cgroup /proc cgroup rw,perf_event 0 0\n" HYBRID, "perf_event", -ENOENT, NULL},
