@@ -64,7 +64,7 @@ static void configure(const char *text, double changed_s)
 /* @param late_s, running_s  NAN: there are no values; it isn't known. */
 static struct backlog_seen see(double late_s, double running_s)
 {
-    return (struct backlog_seen){NOW, NOW - late_s, NOW - running_s, 12};
+    return (struct backlog_seen){NOW, NOW - late_s, NOW - running_s, 12, NULL};
 }
 
 static void expect_behind(const struct usage *known, double late_s, double running_s,
@@ -157,6 +157,13 @@ START_TEST(what_is_late_has_a_busy_machine)
     ck_assert_str_eq(reason.text, "collectd is 95 s behind, on a machine whose tasks wait for a "
                                   "CPU 50 % of the time: headroom top has who takes it; if it "
                                   "lasts without, a writer may be slow (rrdtool, csv); " SEE);
+    /* `headroom top` doesn't name itself. */
+    seen.takers = "the column cpus";
+    ck_assert_int_eq(backlog_find(&usage, &seen, &reason), BACKLOG_BEHIND);
+    ck_assert_str_eq(reason.text,
+                     "collectd is 95 s behind, on a machine whose tasks wait for a CPU 50 % of the "
+                     "time: the column cpus has who takes it; if it lasts without, a writer may "
+                     "be slow (rrdtool, csv); " SEE);
     seen.cpu_wait = NAN;
     backlog_find(&usage, &seen, &reason);
     ck_assert_str_eq(reason.text, "collectd is 95 s behind: " MAKE_MEANWHILE);

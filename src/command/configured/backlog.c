@@ -273,8 +273,8 @@ static void explain_lateness(const struct usage *usage, const struct backlog_see
              hr_quantity_seconds(seen->now_s - seen->newest_s).text, busy);
     if (busy[0] != '\0')
         snprintf(remedy, sizeof(remedy),
-                 "headroom top has who takes it; if it lasts without, a writer may be slow%s; " SEE,
-                 writers);
+                 "%s has who takes it; if it lasts without, a writer may be slow%s; " SEE,
+                 seen->takers != NULL ? seen->takers : "headroom top", writers);
     else if (rrdtool_makes_others_wait(usage))
         snprintf(remedy, sizeof(remedy),
                  "rrdtool may be making a file of each new series, which nothing waits for with "

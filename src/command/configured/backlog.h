@@ -19,10 +19,11 @@
 /** What is seen of a running collectd; times in seconds since 1970. */
 struct backlog_seen {
     double now_s;
-    double newest_s;  /**< when the newest of its values was read; NaN: it has none */
-    double started_s; /**< NaN: not known */
-    double cpu_wait;  /**< the share of the last minute, in percent, in which tasks of the machine
-                         waited for a CPU; NaN: not known, or CPUs idle */
+    double newest_s;    /**< when the newest of its values was read; NaN: it has none */
+    double started_s;   /**< NaN: not known */
+    double cpu_wait;    /**< the share of the last minute, in percent, in which tasks of the machine
+                           waited for a CPU; NaN: not known, or CPUs idle */
+    const char *takers; /**< what shows who takes the CPUs; NULL: "headroom top" */
 };
 
 /** Why values are late or missing. */

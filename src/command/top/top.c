@@ -178,10 +178,21 @@ static bool loads_plugins(const struct usage *usage)
            (usage->psi.loaded || usage->perf.loaded || usage->wss.loaded || usage->headroom.loaded);
 }
 
+/* What is seen here needn't be looked for elsewhere. */
+static struct backlog_seen look_at_backlog(const struct top *top)
+{
+    struct backlog_seen seen = backlog_look(top->options.socket, top->newest);
+    bool present[COLUMN_MAX];
+
+    table_present(&top->table, present);
+    seen.takers = present[column_find("cpus_used")] ? "the column cpus" : "headroom blame";
+    return seen;
+}
+
 static enum backlog_state describe_absence(const struct top *top, char *text, size_t size)
 {
     const struct usage *usage = patterns_usage(top->patterns);
-    const struct backlog_seen seen = backlog_look(top->options.socket, top->newest);
+    const struct backlog_seen seen = look_at_backlog(top);
     struct hr_reason reason;
     char plugins[256];
 
@@ -236,7 +247,7 @@ static void report_recovery(struct top *top)
 /* Once, and its end; values are shown, but they are old. */
 static void report_backlog(struct top *top)
 {
-    const struct backlog_seen seen = backlog_look(top->options.socket, top->newest);
+    const struct backlog_seen seen = look_at_backlog(top);
     const bool was_behind = top->late[0] != '\0';
     struct hr_reason reason;
 
@@ -254,7 +265,7 @@ static void report_backlog(struct top *top)
 static void count_missing(struct top *top)
 {
     const struct usage *usage = patterns_usage(top->patterns);
-    const struct backlog_seen seen = backlog_look(top->options.socket, top->newest);
+    const struct backlog_seen seen = look_at_backlog(top);
     const size_t shown = table_count_groups(&top->table);
 
     top->missing = 0;
