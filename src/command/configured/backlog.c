@@ -34,7 +34,9 @@ static double started_s(const char *socket)
 {
     struct stat status;
 
-    return stat(socket, &status) == 0 ? (double)status.st_mtim.tv_sec : NAN;
+    return stat(socket, &status) == 0
+               ? (double)status.st_mtim.tv_sec + (double)status.st_mtim.tv_nsec / 1e9
+               : NAN;
 }
 
 /* Tasks that are pinned may wait while other CPUs idle. */
@@ -211,29 +213,10 @@ static bool rrdtool_makes_others_wait(const struct usage *usage)
                            false);
 }
 
-/* When the file that was changed last was, of those that still have something. */
-static double changed_s(const struct config_item *item)
-{
-    struct stat status;
-    double changed = 0;
-    const char *last = "";
-
-    for (size_t i = 0; i < item->child_count; i++) {
-        const struct config_item *child = &item->children[i];
-        changed = fmax(changed, changed_s(child));
-        if (child->path == NULL || strcmp(child->path, last) == 0)
-            continue;
-        last = child->path;
-        if (stat(last, &status) == 0)
-            changed = fmax(changed, (double)status.st_mtim.tv_sec);
-    }
-    return changed;
-}
-
 /* So that it may load other plugins than collectd has. */
 static bool was_changed_later(const struct usage *usage, const struct backlog_seen *seen)
 {
-    return changed_s(&usage->config) > seen->started_s;
+    return config_changed_s(&usage->config) > seen->started_s;
 }
 
 bool backlog_can_compare(const struct usage *usage, const struct backlog_seen *seen)

@@ -40,4 +40,26 @@ void unread_print_remedy(const struct unread *unread, char *text, size_t size);
 void unread_explain_silence(int error, const char *socket, const char *config, char *text,
                             size_t size);
 
+/** What was explained, so that the configuration isn't read each time that collectd is asked. All
+ * zeros: nothing yet. */
+struct unread_silence {
+    int error;
+    double changed_s;   /**< when its configuration was changed last */
+    struct usage usage; /**< what was read of it */
+    bool is_by_config;  /**< it explains it, or might, if it is changed */
+    char text[1024];
+};
+
+/**
+ * The same as unread_explain_silence(), which looks again when the error is another one, or
+ * something of the configuration was changed.
+ *
+ * @param silence  as it was left by the last call; ends with unread_forget_silence().
+ * @return the explanation, good until the next call.
+ */
+const char *unread_explain_again(struct unread_silence *silence, int error, const char *socket,
+                                 const char *config);
+
+void unread_forget_silence(struct unread_silence *silence);
+
 #endif

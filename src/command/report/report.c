@@ -208,7 +208,7 @@ static void describe_absence(const struct options *options, const struct here *h
 static int report_failure(const char *title, int error, const struct options *options,
                           const struct here *here, double newest_s)
 {
-    char text[512];
+    char text[1024];
 
     if (error == -ENODATA)
         describe_absence(options, here, newest_s, text, sizeof(text));

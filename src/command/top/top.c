@@ -46,14 +46,15 @@ struct top {
     struct client *client; /* NULL: not connected */
     struct screen *screen; /* NULL: lines or JSON */
     struct table table;
-    struct known_series known;    /* all zeros: not asked for, with the alerts */
-    struct hr_root *root;         /* NULL: cgroups can't be read */
-    struct memory_reader *memory; /* NULL: the same */
-    double newest;                /* of the values that collectd has; NaN: it has none */
-    char problem[512];            /* why the table can't be shown; "" if it can */
-    int problem_error;            /* of the same; 0 for none */
-    enum backlog_state absence;   /* why there are no values, if that is it */
-    char late[640];               /* that collectd is behind; "" if it isn't */
+    struct known_series known;     /* all zeros: not asked for, with the alerts */
+    struct hr_root *root;          /* NULL: cgroups can't be read */
+    struct memory_reader *memory;  /* NULL: the same */
+    double newest;                 /* of the values that collectd has; NaN: it has none */
+    char problem[1024];            /* why the table can't be shown; "" if it can */
+    int problem_error;             /* of the same; 0 for none */
+    struct unread_silence silence; /* why collectd can't be asked, as it was explained last */
+    enum backlog_state absence;    /* why there are no values, if that is it */
+    char late[1024];               /* that collectd is behind; "" if it isn't */
     struct expected_groups expected;
     size_t missing;            /* groups that have no row, as is said; 0: none, or not known */
     char incomplete[256];      /* that they are missing; "" if none is */
@@ -218,8 +219,9 @@ static void report_problem(struct top *top, int error)
     if (error == -ENODATA)
         absence = describe_absence(top, top->problem, sizeof(top->problem));
     else
-        unread_explain_silence(error, top->options.socket, top->options.config, top->problem,
-                               sizeof(top->problem));
+        snprintf(
+            top->problem, sizeof(top->problem), "%s",
+            unread_explain_again(&top->silence, error, top->options.socket, top->options.config));
     /* What is behind may have values now and then. */
     const bool was_behind = absence == BACKLOG_BEHIND && top->late[0] != '\0';
     const bool is_new = !was_behind && (error != top->problem_error || absence != top->absence);
@@ -637,6 +639,7 @@ int top_main(int argc, char **argv)
     expected_groups_free(&top.expected);
     memory_close(top.memory);
     patterns_close(top.patterns);
+    unread_forget_silence(&top.silence);
     hr_root_close(top.root);
     if (ending_signal == SIGTERM || ending_signal == SIGHUP)
         waiting_end_by_signal(ending_signal); /* now that the terminal is restored */
