@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "common/client.h"
+#include "common/samples.h"
 
 #define SUFFIX ".conf"
 
@@ -161,8 +162,8 @@ static void explain_without_plugin(const struct usage *usage, const char *socket
                  usage->found, unread.names, unread.directory, remedy);
     } else {
         snprintf(text, size,
-                 "nothing listens on %s: %s doesn't load the unixsock plugin: add what the sample "
-                 "unixsock.conf has, and restart collectd",
+                 "nothing listens on %s: %s doesn't load the unixsock plugin: add what " SAMPLES
+                 "/unixsock.conf has, and restart collectd",
                  socket, usage->found);
     }
 }

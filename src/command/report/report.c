@@ -13,6 +13,7 @@
 #include "common/client.h"
 #include "common/group.h"
 #include "common/output.h"
+#include "common/samples.h"
 #include "common/usage.h"
 #include "configured/backlog.h"
 #include "configured/unread.h"
@@ -201,7 +202,7 @@ static void describe_absence(const struct options *options, const struct here *h
     else
         snprintf(text, size,
                  "collectd has no values of the headroom plugin yet: is `LoadPlugin headroom' in "
-                 "its collectd.conf, as in the sample headroom.conf? The first values take an "
+                 "its collectd.conf, as in " SAMPLES "/headroom.conf? The first values take an "
                  "interval or two");
 }
 
