@@ -3,13 +3,16 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "common/group.h"
 #include "common/host.h"
 #include "common/short_name.h"
 #include "configured/selected.h"
+#include "headroom/utf8.h"
 
 /* --- This machine --------------------------------------------------------------------- */
 
@@ -99,6 +102,56 @@ int places_find(const struct hr_root *root, const struct usage *usage, const str
         places->rows[i].has_inner =
             places->rows[i].group != NULL && has_inner(rooms, places->rows, i);
     return 0;
+}
+
+/* Names in series, one after the other. */
+struct names {
+    char (*list)[HR_INSTANCE_SIZE];
+    const char **pointers;
+    size_t count;
+};
+
+static int list_names(const struct hr_root *root, const struct usage_selection *selection,
+                      struct hr_cgroup_set *set, struct names *names)
+{
+    const size_t most = hr_cgroup_set_counts(set).populated;
+    const struct hr_cgroup *group = NULL;
+
+    names->list = calloc(most + 1, sizeof(*names->list));
+    names->pointers = calloc(most + 1, sizeof(*names->pointers));
+    if (names->list == NULL || names->pointers == NULL)
+        return -ENOMEM;
+    struct hr_container_names *containers = cgroups_open_names(root, selection);
+    while (names->count < most && (group = hr_cgroup_set_next(set, group)) != NULL) {
+        cgroups_name(selection, containers, group, names->list[names->count]);
+        names->pointers[names->count] = names->list[names->count];
+        names->count++;
+    }
+    hr_container_names_close(containers);
+    return 0;
+}
+
+int places_find_absent(const struct hr_root *root, const struct usage *usage,
+                       const struct places *places, const char *wanted, char name[HR_INSTANCE_SIZE])
+{
+    const struct usage_selection *selection = &usage->headroom.groups;
+    struct group_patterns meant = {.list = NULL};
+    struct names names = {.list = NULL};
+
+    if (places->set == NULL || selection->patterns.count == 0)
+        return -ENODEV;
+    int status = list_names(root, selection, places->set, &names);
+    if (status == 0)
+        status = group_choose(wanted, names.pointers, names.count, NAME_INSTANCE, &meant);
+    if (status == 0 || status == -ENOTUNIQ) {
+        snprintf(name, HR_INSTANCE_SIZE, "%s", meant.list[0]);
+        hr_utf8_make_safe(name);
+        status = 0;
+    }
+    group_patterns_free(&meant);
+    free(names.list);
+    free(names.pointers);
+    return status;
 }
 
 void places_free(struct places *places)

@@ -6,6 +6,7 @@
 #define HEADROOM_COMMAND_REPORT_PLACES_H
 
 #include "headroom/cgroup.h"
+#include "headroom/instance.h"
 #include "report/rooms.h"
 
 struct hr_root;
@@ -32,6 +33,18 @@ struct places {
  */
 int places_find(const struct hr_root *root, const struct usage *usage, const struct rooms *rooms,
                 struct places *places);
+
+/**
+ * Finds the cgroup with processes that has no row, and that a user means by its name in series; of
+ * several the first.
+ *
+ * @param usage  how the plugin selects cgroups, which has names for them.
+ * @param name   receives its name, safe to show.
+ * @return 0; -ENODEV: it selects none that is meant; -ENOMEM.
+ */
+int places_find_absent(const struct hr_root *root, const struct usage *usage,
+                       const struct places *places, const char *wanted,
+                       char name[HR_INSTANCE_SIZE]);
 
 void places_free(struct places *places);
 

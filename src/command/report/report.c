@@ -245,16 +245,62 @@ static void describe_missing(const struct usage *usage, const struct found *foun
              young);
 }
 
-static int fail_by_choice(const char *title, const struct usage *usage, const struct found *found)
+/* Its values are late, or the first ones aren't there yet. */
+static void describe_late(const struct options *options, const struct usage *usage,
+                          const struct found *found, const char *name, char *text, size_t size)
 {
-    char names[512], text[700];
+    const struct backlog_seen seen = backlog_look(options->socket, found->newest);
+    struct hr_reason reason;
+
+    switch (backlog_explain_absence(usage, &seen, name, &reason)) {
+    case BACKLOG_BEHIND: /* how far, and what helps, was said before */
+        snprintf(text, size,
+                 "collectd has no values of %s for now, though the cgroup is there, as it is "
+                 "behind",
+                 name);
+        break;
+    case BACKLOG_NONE:
+    case BACKLOG_OUTDATED:
+    case BACKLOG_STARTED:
+        snprintf(text, size, "%s", reason.text);
+        break;
+    case BACKLOG_UNEXPLAINED:
+        snprintf(text, size,
+                 "collectd has no values of %s yet, though the cgroup is there: the first take an "
+                 "interval or two after %s; if they don't come, see its log",
+                 name,
+                 usage->headroom.groups.min_age_s > 0 ? "MinAge, from when it was made"
+                                                      : "it was made");
+        break;
+    }
+}
+
+static void describe_unknown(const struct options *options, const struct here *here,
+                             const struct found *found, char *text, size_t size)
+{
+    const struct usage *usage = usage_of_collectd(options, here);
+    char name[HR_INSTANCE_SIZE], missing[700];
+
+    if (usage != NULL && usage->headroom.loaded &&
+        places_find_absent(here->root, usage, &found->places, found->missing, name) == 0) {
+        describe_late(options, usage, found, name, text, size);
+        return;
+    }
+    describe_missing(usage, found, missing, sizeof(missing));
+    snprintf(text, size, "'%s' %s", found->missing, missing);
+}
+
+static int fail_by_choice(const char *title, const struct options *options, const struct here *here,
+                          const struct found *found)
+{
+    char text[1000];
 
     if (found->chosen == -ENOTUNIQ) {
-        group_describe_several(found->missing, &found->meant, names, sizeof(names));
-        fprintf(stderr, "%s: %s\n", title, names);
+        group_describe_several(found->missing, &found->meant, text, sizeof(text));
+        fprintf(stderr, "%s: %s\n", title, text);
     } else if (found->chosen == -ENODEV) {
-        describe_missing(usage, found, text, sizeof(text));
-        fprintf(stderr, "%s: '%s' %s\n", title, found->missing, text);
+        describe_unknown(options, here, found, text, sizeof(text));
+        fprintf(stderr, "%s: %s\n", title, text);
     } else {
         fprintf(stderr, "%s: %s\n", title, strerror(-found->chosen));
     }
@@ -348,7 +394,7 @@ static int show_rooms(const char *title, const struct options *options, const st
 
     report_backlog(title, options, here, found->newest);
     if (found->chosen != 0)
-        return fail_by_choice(title, usage_of_collectd(options, here), found);
+        return fail_by_choice(title, options, here, found);
     const int status = read_groups(title, here, found);
     if (status != COMMAND_DONE)
         return status;
