@@ -12,6 +12,7 @@
 
 #include "common/output.h"
 #include "common/usage.h"
+#include "configured/unread.h"
 #include "doctor/cgroups.h"
 #include "doctor/checks.h"
 #include "doctor/costs.h"
@@ -240,12 +241,29 @@ static void print_summary(const struct findings *findings, const struct usage *u
                of[FINDING_WRONG] == 1 ? "" : "s");
 }
 
+/* First of all, as what is below is then of a configuration that nobody meant. */
+static void print_unread(const struct usage *usage, size_t width)
+{
+    struct unread unread;
+    char text[1024], remedy[256];
+
+    unread_find(usage, &unread);
+    if (unread.count == 0)
+        return;
+    unread_print_remedy(&unread, remedy, sizeof(remedy));
+    snprintf(text, sizeof(text), "%.160s doesn't read %s in %s: %s.", usage->found, unread.names,
+             unread.directory, remedy);
+    output_fold(stdout, text, 0, width);
+    putchar('\n');
+}
+
 /* That nothing is configured is said to programs, too, as all features count as used then. */
 static void print_source(const struct options *options, const struct usage *usage, bool is_terminal,
                          size_t width)
 {
     char text[512];
 
+    print_unread(usage, width);
     if (usage->path != NULL) {
         if (is_terminal)
             printf("What %s uses:\n\n", usage->path);
