@@ -119,6 +119,17 @@ find_limit() {
     [ -n "$side" ]
 }
 
+# find_first_hit INTERVAL: sets begun to when the values were taken that have led to an alarm of now.
+find_first_hit() {
+    seconds=${1%.000}
+    case $seconds:$hits in
+        0?* | :* | *[!0-9:]* | ?????????*:* | *:0?*)
+            begun=$(awk -v now="$begun" -v each="$1" -v hits="$hits" 'BEGIN { printf "%.0f", now - (hits + 2) * each }')
+            ;;
+        *) begun=$((begun - (hits + 2) * seconds)) ;;
+    esac
+}
+
 # find_beginning: sets begun to when the alarm began, and duration to how long that is before now, "" if it isn't known.
 find_beginning() {
     begun=${time%.*} duration=""
@@ -131,8 +142,7 @@ find_beginning() {
     elif detail CurrentValue && [ -n "$value" ] && is_by_threshold && [ "$severity" != OKAY ] &&
         [ "$hits" -gt 0 ] && [ "$plugin" != wss ]; then
         # wss has intervals of its own; that there is no value is notified without hits
-        begun=$(awk -v now="$begun" -v each="${COLLECTD_INTERVAL:-0}" -v hits="$hits" \
-            'BEGIN { printf "%.0f", now - (hits + 2) * each }')
+        find_first_hit "${COLLECTD_INTERVAL:-0}"
     fi
     [ "$begun" -ge "$now" ] || print_duration $((now - begun))
 }

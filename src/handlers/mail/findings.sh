@@ -60,7 +60,7 @@ find_main_taker() {
             ! takes_from_victims || return 0
             find_named_takers
             name_taker "$value"
-            awk -v amount="${amount% ms}" -v waited="$waited" 'BEGIN { exit !(amount >= 500 * waited && waited > 0) }' || return 0
+            is_most "${amount% ms}" "$waited" || return 0
             own=", mostly for $short"
             ;;
     esac

@@ -95,11 +95,26 @@ describe_end() {
     summary="$summary $beyond the limit of ${quantity% of the time}"
 }
 
+# want_threshold_figures: of the value, and of the limits that may be told.
+want_threshold_figures() {
+    for each in WarningMin WarningMax FailureMin FailureMax CurrentValue; do
+        detail "$each"
+        [ -z "$value" ] || want_quantity "$value"
+    done
+    case $severity:$plugin:$resource:$type in
+        OKAY:psi:?*) want_order "$value" 1 ;;
+        OKAY:headroom:room:duration) want_order "$value" 86399 ;;
+    esac
+    make_figures
+}
+
 # describe_threshold: sets summary and more, of a value; fails if it doesn't come any more.
 describe_threshold() {
     detail CurrentValue
     [ -n "$value" ] || return 1
     describe_series
+    want_threshold_figures
+    detail CurrentValue
     print_quantity "$value"
     if [ "$severity" = OKAY ]; then
         describe_end
@@ -169,10 +184,33 @@ describe_trigger_limit() {
     more="; the limit is $limit within any $within"
 }
 
+# want_trigger_figures: all that psi has measured.
+want_trigger_figures() {
+    for each in Window MeasuredWindow TakersWindow TakersWait LongestWait LongestWindow; do
+        detail "$each"
+        [ -z "$value" ] || want_seconds "$value"
+    done
+    for each in Stall:Window MeasuredStall:MeasuredWindow; do
+        detail "${each%:*}"
+        stall=$value
+        detail "${each#*:}"
+        [ -z "$stall" ] || [ -z "$value" ] || want_share "$stall" "$value"
+    done
+    detail TakersWait
+    waited=$value
+    detail TakersWindow
+    [ -z "$waited" ] || want_order "$waited" "${value:-0}"
+    detail Taker1
+    amount=${value#"${value%" "*" "*}"}
+    [ -z "$waited" ] || [ -z "$amount" ] || want_most "${amount% ms}" "$waited"
+    make_figures
+}
+
 # describe_trigger: sets summary and share, of a trigger of psi. What was measured may have begun long before what the
 # trigger is about, and be a lower share: then it is that of the limit, at least.
 describe_trigger() {
     describe_wait
+    want_trigger_figures
     if [ "$severity" = OKAY ]; then
         describe_trigger_limit
         summary="$who no longer waits for $what" more=""
