@@ -25,21 +25,23 @@ list_waiting() {
 # is_waiting_for_cpu PATH: whether an alarm of that group by CPU time lasts, other than ours
 is_waiting_for_cpu() { [ -n "$(list_waiting "$1")" ]; }
 
-# list_placed BEGINNING: the records of alarms of triggers and thresholds of the same resource, or of any if ours is of none, of
-# the groups whose paths begin with that, and the path behind a tab, one a line
+# list_placed BEGINNING [SEPARATOR]: the records of alarms of triggers and thresholds of the same resource, or of any if ours is
+# of none, of the groups whose paths begin with that, one a line; and the path behind that separator
 list_placed() {
-    PLACE=$1 RESOURCE=$resource awk -v host="$host" '
+    PLACE=$1 RESOURCE=$resource awk -v host="$host" -v separator="${2:-}" '
         FNR == 3 {
             count = split($0, words, " ")
             is_one = sub(/^(trigger|threshold) /, "") && index($0, host " ") == 1 &&
                 (words[count] == ENVIRON["RESOURCE"] || ENVIRON["RESOURCE"] == "room")
         }
-        FNR > 3 && is_one && index($0, "place " ENVIRON["PLACE"]) == 1 { print FILENAME "\t" substr($0, 7) }' \
+        FNR > 3 && is_one && index($0, "place " ENVIRON["PLACE"]) == 1 {
+            print FILENAME (separator == "" ? "" : separator substr($0, 7))
+        }' \
         "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
 }
 
 # list_inner PATH: those of the groups below that one
-list_inner() { list_placed "$1/" | cut -f 1; }
+list_inner() { list_placed "$1/"; }
 
 # waits_for_itself: whether a CPU is what the group waits for, most of the time while others of its tasks run, and not
 # memory; by the kernel's averages over a minute.
@@ -103,6 +105,10 @@ turn_covered() {
 # is_covered: whether an alarm that says as much was mailed already.
 is_covered() {
     [ -n "$about" ] && [ "$severity" != OKAY ] && [ "$known" = OKAY ] || return 1
+    case $kind:$instance in
+        threshold:system | none:system) ;;
+        threshold:* | none:*) find_mount ;;     # here, as the shell below forgets it
+    esac
     while IFS= read -r other && [ -n "$other" ]; do
         ! covers "$other" || return 0
     done <<END
@@ -114,15 +120,17 @@ END
 # list_lasting: the records of other alarms of the same group and resource that last, one a line, mailed or covered; a
 # covered one of a threshold in this run of collectd, as of one before it isn't known.
 list_lasting() {
-    grep -lxF -e "trigger $about" -e "alert $about" -e "threshold $about" -- "$folder"/* 2>/dev/null |
+    grep -lxF -e "trigger $about" -e "alert $about" -e "threshold $about" -e "covered $about" -- "$folder"/* 2>/dev/null |
         while IFS= read -r each; do
-            ! lasts "$each" || printf '%s\n' "$each"
+            { read -r _ _ by && read -r _ && IFS= read -r what && read -r _ what_kind; } <"$each" || what=""
+            if [ "$what" = "covered $about" ]; then
+                [ "$by" = "$daemon" ] || [ "$what_kind" = trigger ] || continue
+                take_place "$each" || continue
+            else
+                lasts "$each" || continue
+            fi
+            printf '%s\n' "$each"
         done
-    grep -lxF "covered $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
-        { read -r _ _ by && read -r _ && read -r _ && read -r _ what_kind; } <"$each" || continue
-        [ "$by" = "$daemon" ] || [ "$what_kind" = trigger ] || continue
-        ! take_place "$each" || printf '%s\n' "$each"
-    done
 }
 
 # end_others: alarms of a group that can't be watched any more, of which one end is mailed; nor is one mailed later, when

@@ -20,10 +20,14 @@ is_of_group() {
     esac
 }
 
+turns_of=""
+
 # take_turn: sets turns, how these files begin, and later; lets no others change them, until end_turn.
 take_turn() {
-    hash_of "$host" "$resource"
-    turns=$folder/$hash
+    if [ "$turns_of" != "$host $resource" ]; then
+        hash_of "$host" "$resource"
+        turns=$folder/$hash turns_of="$host $resource"
+    fi
     later=$turns.${record##*/}.later
     command exec 7>"$turns.turn" || return 1
     flock 7
@@ -31,8 +35,17 @@ take_turn() {
 
 end_turn() { exec 7>&-; }
 
+# has_kept: whether any mail is to be listed, or was left out.
+has_kept() {
+    for each in "$turns".*.later "$turns".*.outer; do
+        [ ! -e "$each" ] || return 0
+    done
+    return 1
+}
+
 # drop_later: of our group nothing is to be listed any more, or was left out.
 drop_later() {
+    has_kept || return 0
     grep -lxF -e "trigger $about" -e "threshold $about" -e "covered $about" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
         rm -f "$turns.${each##*/}.later" "$turns.${each##*/}.outer"
     done
@@ -259,6 +272,7 @@ mail_lists() {
 
 # find_in_ended NAME: prints what the records of the burst that has ended have of it.
 find_in_ended() {
+    [ -n "$ended" ] || return 0
     printf '%s' "$ended" | while IFS= read -r each; do
         sed -n "4,\$s/^$1 //p" -- "$each"
     done

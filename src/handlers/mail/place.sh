@@ -13,8 +13,9 @@ find_mount() {
     [ -n "$mount" ]
 }
 
-# read_groups FILE PATTERN: the lines of that file that match, of each cgroup but the root, each behind the file's path
-read_groups() { grep -r --include="$1" "$2" "$mount"/*/ "$mount"/.[!.]*/ "$mount"/..?*/ 2>/dev/null; }
+# read_groups FILE PATTERN [--include=FILE]: the lines of that file that match, or of both, of each cgroup but the root, each
+# behind the file's path
+read_groups() { grep -r --include="$1" ${3:+"$3"} "$2" "$mount"/*/ "$mount"/.[!.]*/ "$mount"/..?*/ 2>/dev/null; }
 
 # find_groups FOLDER INSTANCE: appends to groups the cgroups below whose path gives that instance.
 find_groups() {

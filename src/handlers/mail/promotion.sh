@@ -20,7 +20,7 @@ list_covered() {
 
 # list_lasting_places: the paths of the groups that have an alarm of our resource, one a line
 list_lasting_places() {
-    list_placed "" | while IFS=$tab read -r each its_place; do
+    list_placed "" "$tab" | while IFS=$tab read -r each its_place; do
         ! lasts "$each" || printf '%s\n' "$its_place"
     done
 }
@@ -87,6 +87,12 @@ END
     wait
 }
 
+# is_none_to_promote: whether none is covered, or was left out. Those that others promote are on record as covered meanwhile.
+is_none_to_promote() {
+    set -- "$folder"/*.outer
+    [ ! -e "$1" ] && [ -z "$(list_covered)" ]
+}
+
 # promote_uncovered ADDRESS...: at the end of an alarm, those that it covered. Where many end at once, one of us does it for
 # all, and once more for those that have ended meanwhile.
 promote_uncovered() {
@@ -96,12 +102,13 @@ promote_uncovered() {
         *) return 0 ;;
     esac
     exec 9>&-
+    ! is_none_to_promote || return 0
     hash_of "$host" "$resource"
-    wanted=$folder/$hash.promotion
-    : >"$wanted" && command exec 5>"$folder/$hash.promoter" || return 0
-    while [ -e "$wanted" ]; do
+    promotion=$folder/$hash.promotion
+    : >"$promotion" && command exec 5>"$folder/$hash.promoter" || return 0
+    while [ -e "$promotion" ]; do
         flock -n 5 || return 0
-        rm -f "$wanted"
+        rm -f "$promotion"
         promote_all "$@"
         flock -u 5
     done

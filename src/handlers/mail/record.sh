@@ -82,10 +82,15 @@ find_least() {
     esac
 }
 
-# print_notification: as it was read.
-print_notification() {
-    printf '%s\n' "Severity: $severity" "Time: $time" "Host: $host" "Plugin: $plugin" "PluginInstance: $instance" \
+# quote_notification: sets quoted to the notification as it was read, each line behind "notified".
+quote_notification() {
+    join_lines "Severity: $severity" "Time: $time" "Host: $host" "Plugin: $plugin" "PluginInstance: $instance" \
         "Type: $type" "TypeInstance: $type_instance" "$details" "$told"
+    rest=$text$newline quoted=""
+    while [ -n "$rest" ]; do
+        quoted="$quoted${quoted:+$newline}notified ${rest%%"$newline"*}"
+        rest=${rest#*"$newline"}
+    done
 }
 
 # is_for_another_time: whether the alarm that is remembered is listed, or was: it may be left out then, as one of a group below
@@ -106,7 +111,10 @@ remember_alarm() {
     place=${place:-$value}
     find_limit
     set --
-    ! is_for_another_time || set -- "$(print_notification | sed 's/^/notified /')"
+    if is_for_another_time; then
+        quote_notification
+        set -- "$quoted"
+    fi
     remember "$severity" "$begun" "$kind $about" "series $series" "${place:+place $place}" "${side:+side $side}" "${least:+least $least}" "${failed:+failed $failed}" \
         "${burst:+burst $burst}" "${single:+single $single}" "${end:+end $end}" "$@"
 }
@@ -121,8 +129,8 @@ remember_covered() {
         remember OKAY "$begun" "${1%% *} $about" "$1"
     else
         find_least
-        remember OKAY "$begun" "covered $about" "$severity $kind" "series $series" "${least:+least $least}" ${1:+"$1"} \
-            "$(print_notification | sed 's/^/notified /')"
+        quote_notification
+        remember OKAY "$begun" "covered $about" "$severity $kind" "series $series" "${least:+least $least}" ${1:+"$1"} "$quoted"
     fi
 }
 

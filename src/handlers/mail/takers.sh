@@ -4,15 +4,20 @@
 # within a second, how long they wait, and the CPUs that their tasks may run on.
 # shellcheck disable=SC2034,SC2154,SC2119,SC2120 # for it, and by it
 
-# list_usage: the time, in s, what all CPUs and each of them did, in 1/100 s, and the CPU time of each cgroup, in us, one a
-# line behind its file
+# list_times: the time, in s, and what all CPUs and each of them did, in 1/100 s
+list_times() { head -qn $((online + 1)) /proc/uptime /proc/stat; }
+
+# list_usage: these, and the CPU time of each cgroup, in us, one a line behind its file
 list_usage() {
-    head -qn $((online + 1)) /proc/uptime /proc/stat
+    list_times
     read_groups cpu.stat "^usage_usec "
 }
 
-# list_waits: how long the tasks of each cgroup wait for a CPU, one a line behind its file
-list_waits() { read_groups cpu.pressure " avg10="; }
+# list_usage_and_waits: the same, and how long the tasks of each cgroup wait for a CPU
+list_usage_and_waits() {
+    list_times
+    read_groups cpu.stat "^usage_usec \| avg10=" --include=cpu.pressure
+}
 
 # find_user [again]: looks at the CPUs that the tasks of $place may run on: all, where that isn't known. Sets
 #   user       to the path of the cgroup, of those without others below, that uses the most CPU time within a second, and
@@ -43,8 +48,7 @@ find_user() {
         {
             list_usage
             sleep 1
-            list_usage
-            list_waits
+            list_usage_and_waits
         } | PLACE=$place TAKERS=$values awk -v mount="$mount/" -v online="$online" '
             /^[0-9]/ { elapsed = $1 - begin; begin = $1 }
             /^cpu/ {
@@ -256,7 +260,10 @@ find_user() {
         IFS= read -r place_of
         IFS= read -r used_of
         IFS= read -r user
-        victims=$(cat)
+        victims=""
+        while IFS= read -r victim; do
+            victims=$victims${victims:+$newline}$victim
+        done
     } <<END
 $found
 END

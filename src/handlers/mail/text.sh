@@ -16,20 +16,41 @@ print_details() {
     done
 }
 
+date_format='+%Y-%m-%d %H:%M:%S %z'
+
+# find_dates TIME TIME: sets dates to both, one a line; by one program, but where that can't read them from its standard input.
+find_dates() {
+    dates=$(date -f - "$date_format" 2>/dev/null <<END
+@$1
+@$2
+END
+    ) || dates=$(date -d "@$1" "$date_format" 2>/dev/null; date -d "@$2" "$date_format" 2>/dev/null)
+}
+
 # print_time: the notification's, and since when the alarm lasts, if that is known: the mail may come much later, as one
 # that waited for others, or that wasn't accepted at first.
 print_time() {
-    at=$(date -d "@$now" '+%Y-%m-%d %H:%M:%S %z' 2>/dev/null)
     since=""
     if [ "$severity" != OKAY ] && [ -n "$begun" ] && [ "$begun" -lt "$now" ]; then
-        since=$(date -d "@$begun" '+%Y-%m-%d %H:%M:%S' 2>/dev/null)
+        find_dates "$now" "$begun"
+        at=${dates%%"$newline"*}
+        since=${dates##*"$newline"}
+        since=${since% *}
         since=${since#"${at%% *} "}     # of another day with its date
+    else
+        at=$(date -d "@$now" "$date_format" 2>/dev/null)
     fi
     printf '%s%s\n' "$at" "${since:+, since $since}"
 }
 
 # print_text: the mail's, without its head. What controls terminals is replaced: anyone may name a group so.
-print_text() { print_words | tr '\001-\010\013-\037\177' '?'; }
+print_text() {
+    words=$(print_words)
+    case $words in
+        *[!" "-~"$tab$newline"]*) printf '%s\n' "$words" | tr '\001-\010\013-\037\177' '?' ;;
+        *) printf '%s\n' "$words" ;;
+    esac
+}
 print_words() {
     printf '%s%s\n' "$summary" "$more"
     [ -z "$look" ] || printf 'look here: %s\n' "$look"
@@ -115,10 +136,12 @@ print_encoded_header() {
         }'
 }
 
-# list_series: of what is mailed, one a line: the end of a burst is that of several.
-list_series() {
-    [ -n "$ended" ] && [ -z "$burst" ] || printf '%s\n' "$series"
-    find_in_ended series
+# print_series: a header of each that is mailed: the end of a burst is that of several.
+print_series() {
+    [ -n "$ended" ] && [ -z "$burst" ] || print_header X-Collectd-Notification "$severity on $host: $series"
+    [ -z "$ended" ] || find_in_ended series | while IFS= read -r each; do
+        print_header X-Collectd-Notification "$severity on $host: $each"
+    done
 }
 
 # print_mail ADDRESS...: the whole of it
@@ -132,9 +155,7 @@ print_mail() {
     if [ -n "$notified" ]; then
         printf '%s\n' "$notified"
     else
-        list_series | while IFS= read -r each; do
-            print_header X-Collectd-Notification "$severity on $host: $each"
-        done
+        print_series
     fi
     printf '%s\n' "Auto-Submitted: auto-generated" "MIME-Version: 1.0" "Content-Type: text/plain; charset=UTF-8" \
         "Content-Transfer-Encoding: 8bit" ""
