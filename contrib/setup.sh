@@ -23,9 +23,12 @@ fail() {
 # missing_packages PACKAGE...: prints those that are not installed.
 missing_packages() {
     local package
+    local -A installed=()
+    while read -r package; do
+        installed[$package]=yes
+    done < <(dpkg-query -W -f '${Package} ${Status}\n' "$@" 2>/dev/null | sed -n 's/ install ok installed$//p')
     for package in "$@"; do
-        dpkg-query -W -f '${Status}\n' "$package" 2>/dev/null | grep -q 'install ok installed' ||
-            echo "$package"
+        [ -n "${installed[$package]:-}" ] || echo "$package"
     done
 }
 
