@@ -34,7 +34,7 @@ require_servers() {
     done
 }
 
-# is_listening PORT
+# is_listening PORT: takes no program, so that it costs little to ask until a server listens.
 is_listening() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
 # is_ready SERVER PID COMMAND...: waits two minutes for a server that was started; without it there is
@@ -155,6 +155,7 @@ EOC
         GRAPHITE_SETTINGS_MODULE=headroom_settings $system_python "$dir/graphite-web/serve.py" \
         >>"$dir/graphite-web.log" 2>&1 &
     graphite_web=$!
+    is_ready graphite-web "$graphite_web" is_listening 8080
     is_ready graphite-web "$graphite_web" curl -fsS "http://127.0.0.1:8080/metrics/find?query=*"
 }
 
@@ -207,6 +208,7 @@ bind-address = "127.0.0.1:8088"
 EOC
     HOME=$dir/influxdb influxd run -config "$dir/influxdb/influxdb.conf" >>"$dir/influxdb.log" 2>&1 &
     influxdb=$!
+    is_ready influxdb "$influxdb" is_listening 8086
     is_ready influxdb "$influxdb" curl -fsS "http://127.0.0.1:8086/ping"
     is_ready influxdb "$influxdb" has_databases
     [ -e "$dir/losses" ] || note_losses
@@ -275,6 +277,7 @@ start_prometheus() {
     prometheus --config.file="$dir/prometheus/prometheus.yml" --storage.tsdb.path="$dir/prometheus/data" \
         --web.listen-address=127.0.0.1:9090 --log.level=warn >>"$dir/prometheus.log" 2>&1 &
     prometheus=$!
+    is_ready prometheus "$prometheus" is_listening 9090
     is_ready prometheus "$prometheus" curl -fsS http://127.0.0.1:9090/-/ready
 }
 
@@ -337,6 +340,7 @@ EOC
         prometheus-alertmanager --config.file="$dir/alertmanager.yml" --storage.path="$dir/alertmanager" \
         --web.listen-address=127.0.0.1:9093 --cluster.listen-address= --log.level=warn >>"$dir/alertmanager.log" 2>&1 &
     alertmanager=$!
+    is_ready alertmanager "$alertmanager" is_listening 9093
     is_ready alertmanager "$alertmanager" curl -fsS http://127.0.0.1:9093/-/ready
 }
 
