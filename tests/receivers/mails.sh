@@ -13,10 +13,13 @@ printf '%s\n' "\${mail[@]}" >"$dir/mails/new.\$\$" && exec mv "$dir/mails/new.\$
 END
 # A minute goes by when the file is removed; who uses the CPUs is looked at for no time.
 cat >"$dir/bin/sleep" <<END
-#!$BASH
+#!/bin/sh
 [ "\$1" != 1 ] || exit 0
 echo "\$1" >>"$dir/slept"
-[ "\${0##*/}" = sleep ] || [ ! -e "$dir/until" ] || exec "$(type -P timeout)" 600 "\${@:2}"
+[ "\${0##*/}" = sleep ] || [ ! -e "$dir/until" ] || { shift && exec "$(type -P timeout)" 600 "\$@"; }
+exec "$BASH" "$dir/bin/wait"
+END
+cat >"$dir/bin/wait" <<END
 left=600
 while [ -e "$dir/asleep" ] && [ \$left -gt 0 ]; do
     read -rt 0.1 <>"$never"
@@ -28,12 +31,9 @@ cp "$dir/bin/sleep" "$dir/bin/timeout"
 # Its clock is a hundred times as slow, so that no check depends on how fast the machine is.
 began_us=${EPOCHREALTIME//[.,]/}
 cat >"$dir/bin/date" <<END
-#!$BASH
-now_us=\$(($began_us + (\${EPOCHREALTIME//[.,]/} - $began_us) / 100))
-case \$1 in
-    +%s) echo \$((now_us / 1000000)) ;;
-    *) PATH=$PATH exec date "\$@" ;;
-esac
+#!/bin/sh
+[ "\$1" = +%s ] || exec "$(type -P date)" "\$@"
+exec "$BASH" -c 'echo \$((($began_us + (\${EPOCHREALTIME//[.,]/} - $began_us) / 100) / 1000000))'
 END
 chmod 755 "$dir/bin/"*
 
@@ -83,15 +83,24 @@ a_minute() {
 }
 # later COUNT: so many mails are to be listed; so is_waiting: and a process waits to do that.
 later() {
-    local lists
-    mapfile -t lists < <(compgen -G "$dir/own/*.later")
+    local lists=("$dir/own/"*.later)
+    [ -e "${lists[0]}" ] || lists=()
     [ ${#lists[@]} -eq "$1" ]
 }
 is_waiting() { [ -s "$dir/slept" ]; }
 subjects() { sed -n 's/^Subject: //p' "$dir/mails/"*.mail 2>/dev/null; }
 # mailed SUBJECT...: these, in this order, since the last part
-mailed() { same_files <(subjects) <(printf '%s\n' "$@"); }
-text() { sed '1,/^$/d; /^[0-9-]* [0-9:]* [+-][0-9]*\(, since [0-9: -]*\)\?$/d; /^the most CPU time is used by /d; /^$/d; s/, for [0-9]* s: /, for S: /; s/, for [0-9]* s, \(gone\|not watched\) since [0-9:]*: /, for S, \1 since T: /' "$(find "$dir/mails" -name '*.mail' | sort | tail -n 1)"; }
+mailed() {
+    local all IFS=$'\n'
+    mapfile -t all < <(subjects)
+    [ "${all[*]}" = "$*" ] || same_files <(subjects) <(printf '%s\n' "$@")
+}
+# last_mail: sets mail_file to it
+last_mail() {
+    local mails=("$dir/mails/"*.mail)
+    mail_file=${mails[-1]}
+}
+text() { last_mail && sed '1,/^$/d; /^[0-9-]* [0-9:]* [+-][0-9]*\(, since [0-9: -]*\)\?$/d; /^the most CPU time is used by /d; /^$/d; s/, for [0-9]* s: /, for S: /; s/, for [0-9]* s, \(gone\|not watched\) since [0-9:]*: /, for S, \1 since T: /' "$mail_file"; }
 is_text() { same_files <(text) <(printf '%s\n' "$@"); }
 # part: begins anew
 part() {
