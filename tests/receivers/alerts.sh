@@ -179,18 +179,36 @@ exec_received() {
 
 # has_begun SERIES: it has values. What is OKAY from the beginning on isn't notified.
 has_begun() { has_values "$1-$2/$3${4:+-$4}" "${5:-1}"; }
+# read_severities: of what has come to the log since the last time, each series' severity, into notified; takes no program,
+# as it is asked again and again.
+declare -A notified=()
+unfinished=""
+read_severities() {
+    local line where='.*severity = ([A-Z]*), host = [^,]*, plugin = ([^,]*), plugin_instance = ([^,]*), type = ([^,]*),( type_instance = ([^,]*),)? message = '
+    while IFS= read -r -u "$log_file" line; do
+        line=$unfinished$line unfinished=""
+        [[ $line = *"severity = "* && $line =~ $where ]] || continue
+        line="${BASH_REMATCH[2]} ${BASH_REMATCH[3]} ${BASH_REMATCH[4]} ${BASH_REMATCH[6]}"
+        notified[${line%% }]=${BASH_REMATCH[1]}
+    done
+    unfinished=$unfinished$line
+}
+
 # drive SECONDS: takes each kind in `series_of` to WARNING, FAILURE and back to OKAY, one state as soon as
 # the one before was notified. `load KIND 0|1|2`, the test's own, makes the load for OKAY, WARNING, FAILURE.
 # In `states` is how far each came.
 declare -A states=() series_of=()
 drive() {
-    local kind state end=$((SECONDS + $1)) busy=1
+    local kind state end=$((SECONDS + $1)) busy=1 log_file
     local wanted=(OKAY WARNING FAILURE OKAY) then=(1 2 0 0)
     for kind in "${!series_of[@]}"; do
         states[$kind]=0
     done
+    notified=() unfinished=""
+    exec {log_file}<"$log"
     while [ $busy -eq 1 ] && [ $SECONDS -lt $end ]; do
         busy=0
+        read_severities
         for kind in "${!series_of[@]}"; do
             state=${states[$kind]}
             [ "$state" -lt 4 ] || continue
@@ -199,14 +217,15 @@ drive() {
                 # shellcheck disable=SC2086 # several words
                 has_begun ${series_of[$kind]} || continue
             else
-                was_notified_last "${wanted[$state]}" "${series_of[$kind]}" || continue
+                [ "${notified[${series_of[$kind]}]:-}" = "${wanted[$state]}" ] || continue
             fi
             load "$kind" "${then[$state]}"
             states[$kind]=$((state + 1))
             echo "# $SECONDS s: $kind is ${wanted[$state]}"
         done
-        sleep 0.3
+        read -rt 0.3 <>"$never"
     done
+    exec {log_file}<&-
 }
 
 # went_through KIND NAME
