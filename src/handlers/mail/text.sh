@@ -47,7 +47,7 @@ print_time() {
 print_text() {
     words=$(print_words)
     case $words in
-        *[!" "-~"$tab$newline"]*) printf '%s\n' "$words" | tr '\001-\010\013-\037\177' '?' ;;
+        *[!\ -~"$tab$newline"]*) printf '%s\n' "$words" | tr '\001-\010\013-\037\177' '?' ;;
         *) printf '%s\n' "$words" ;;
     esac
 }
@@ -138,7 +138,9 @@ print_encoded_header() {
 
 # print_series: a header of each that is mailed: the end of a burst is that of several.
 print_series() {
-    [ -n "$ended" ] && [ -z "$burst" ] || print_header X-Collectd-Notification "$severity on $host: $series"
+    if [ -z "$ended" ] || [ -n "$burst" ]; then
+        print_header X-Collectd-Notification "$severity on $host: $series"
+    fi
     [ -z "$ended" ] || find_in_ended series | while IFS= read -r each; do
         print_header X-Collectd-Notification "$severity on $host: $each"
     done
