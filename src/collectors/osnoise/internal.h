@@ -57,7 +57,7 @@ struct hr_osnoise {
     struct hr_osnoise_pipe *pipe;
     struct hr_osnoise_sources *sources; /**< NULL if nothing is counted */
     struct hr_osnoise_running *running; /**< SOURCES; else NULL */
-    uint64_t sources_ns; /**< time of the last reading that had sources, or of the beginning */
+    uint64_t sources_ns;                /**< when sources were read last, or of the beginning */
     struct hr_osnoise_single_noises *single_noises; /**< NULL if none are reported */
     struct hr_osnoise_cpu *rows;                    /**< one for each of the CPUs, by number */
     struct hr_osnoise_cpu *reported;                /**< those of them in the last reading */

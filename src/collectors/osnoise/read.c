@@ -273,8 +273,7 @@ static struct hr_cpu_set settled_cpus(struct hr_osnoise *osnoise)
     return settled;
 }
 
-static void read_sources(struct hr_osnoise *osnoise, uint64_t now_ns,
-                         struct hr_osnoise_reading *reading)
+static void read_sources(struct hr_osnoise *osnoise, struct hr_osnoise_reading *reading)
 {
     struct hr_cpu_set settled = settled_cpus(osnoise);
     struct hr_osnoise_counts counts = {0};
@@ -282,15 +281,18 @@ static void read_sources(struct hr_osnoise *osnoise, uint64_t now_ns,
     if (osnoise->sources == NULL)
         return;
     int status = hr_osnoise_sources_read(osnoise->sources, &osnoise->tracefs, &settled, &counts);
-    if (status == 0 && osnoise->running != NULL)
-        status = hr_osnoise_running_add(osnoise->running, &settled, now_ns - osnoise->sources_ns,
-                                        &counts);
+    const uint64_t counted_ns = hr_clock_ns();
+
     if (status < 0) {
         hr_reason_set(&reading->warning, WARNED_SOURCES,
                       "can't read the kernel's counts by source (%s)", strerror(-status));
         return;
     }
-    osnoise->sources_ns = now_ns;
+    /* Without memory, what the kernel has counted stands alone. */
+    if (osnoise->running != NULL)
+        (void)hr_osnoise_running_add(osnoise->running, &settled, counted_ns - osnoise->sources_ns,
+                                     &counts);
+    osnoise->sources_ns = counted_ns;
     reading->has_sources = osnoise->options.by_source;
     reading->sources = counts.sources;
     reading->source_count = counts.source_count;
@@ -329,7 +331,7 @@ static int read_all(struct hr_osnoise *osnoise, const struct hr_osnoise_settings
     if (status < 0)
         return status;
     set_warning(osnoise, &got.warning, hazards);
-    read_sources(osnoise, now_ns, &got);
+    read_sources(osnoise, &got);
     read_single_noises(osnoise, &got);
     got.elapsed_ns = now_ns - osnoise->read_ns;
     osnoise->read_ns = now_ns;

@@ -25,6 +25,7 @@ struct cpu {
      * next reading, as its time may come as late. */
     uint64_t told_ns, late_ns;
     bool began_before; /* since the beginning one thread has run: the kernel won't count it */
+    bool has_left;     /* it has left within this interval */
     uint64_t counted_ns, switch_count; /* of this reading */
 };
 
@@ -152,13 +153,16 @@ static void settle_first(struct hr_osnoise_running *running, unsigned number, ui
         deduct_told(running, number, cpu->told_ns);
     cpu->told_ns = 0;
     cpu->began_before = false;
+    cpu->has_left = true;
 }
 
 /* Where a thread has left, the one that ran at the last reading has. */
 static void settle(struct hr_osnoise_running *running, unsigned number, uint64_t elapsed_ns)
 {
     struct cpu *cpu = &running->cpus[number];
+    uint64_t idle_ns;
 
+    cpu->has_left = false;
     if (cpu->late_ns > 0)
         deduct_told(running, number, cpu->late_ns);
     cpu->late_ns = 0;
@@ -169,7 +173,21 @@ static void settle(struct hr_osnoise_running *running, unsigned number, uint64_t
             cpu->late_ns = cpu->told_ns;
         cpu->told_ns = 0;
     }
+    /* Idle, and no thread has left: what was told ran no more, if it ever did. */
+    if (cpu->switch_count == 0 && find_idle(cpu, &idle_ns) && idle_ns > tolerance_of(elapsed_ns))
+        cpu->told_ns = 0;
     deduct_excess(running, number, elapsed_ns);
+}
+
+/* The kernel's own thread for that ran on the CPU, so that it was offline within the interval, in
+ * which it was neither idle nor busy. */
+static bool was_offline(const struct hr_osnoise_running *running, unsigned number)
+{
+    for (size_t i = 0; i < running->source_count; i++)
+        if (running->sources[i].cpu == number && running->sources[i].kind == HR_OSNOISE_THREAD &&
+            strncmp(running->sources[i].name, "cpuhp/", 6) == 0)
+            return true;
+    return false;
 }
 
 /* Ticks don't tell how long a CPU was idle that changes with each of them. */
@@ -181,14 +199,17 @@ static void tell_running(struct hr_osnoise_running *running, unsigned number, ui
     if (!find_idle(cpu, &idle_ns) || cpu->switch_count > elapsed_ns / TICK_NS)
         return;
     const uint64_t known_ns = cpu->counted_ns + idle_ns;
-    if (known_ns + tolerance_of(elapsed_ns) >= elapsed_ns)
+    if (known_ns + tolerance_of(elapsed_ns) >= elapsed_ns || was_offline(running, number))
         return;
     running->sources[running->source_count++] =
         (struct hr_osnoise_source){.cpu = number,
                                    .kind = HR_OSNOISE_THREAD,
                                    .name = HR_OSNOISE_RUNNING,
                                    .duration_ns = elapsed_ns - known_ns};
-    cpu->told_ns += elapsed_ns - known_ns;
+    /* How much of it is of the one that ran before the beginning, which won't be counted, isn't
+     * known; deducted from another, it would be told again at each interval. */
+    if (!cpu->has_left)
+        cpu->told_ns += elapsed_ns - known_ns;
 }
 
 /* --- Public --------------------------------------------------------------- */

@@ -220,6 +220,17 @@ START_TEST(a_cpu_that_comes_or_goes_is_not_busy)
 }
 END_TEST
 
+/* Others keep its idle time, of which there was none meanwhile. */
+START_TEST(a_cpu_that_was_offline_within_an_interval_is_not_busy)
+{
+    let_idle();
+    begin_interval();
+    count(1, HR_OSNOISE_THREAD, "cpuhp/1", 3, 2 * MS);
+    end_interval(200);
+    ck_assert_uint_eq(sum_of(1), 2 * MS);
+}
+END_TEST
+
 START_TEST(a_thread_that_leaves_an_offline_cpu_is_no_burst)
 {
     let_idle();
@@ -305,10 +316,43 @@ START_TEST(one_that_ran_before_the_beginning_is_told_from_there)
     end_interval(300);
     ck_assert_uint_eq(time_of(1, "app"), 600 * MS);
     ck_assert_uint_eq(time_of(1, HR_OSNOISE_RUNNING), 100 * MS);
+    begin_interval(); /* of that it isn't known whose it was */
+    count(1, HR_OSNOISE_THREAD, "next", 1, 400 * MS);
+    end_interval(500);
+    ck_assert_uint_eq(time_of(1, "next"), 400 * MS);
+    ck_assert_uint_eq(time_of(1, HR_OSNOISE_RUNNING), 100 * MS);
     begin_interval(); /* what is told from now on is counted */
     count(1, HR_OSNOISE_THREAD, "next", 1, 400 * MS);
     end_interval(700);
     ck_assert_uint_eq(time_of(1, "next"), 300 * MS);
+}
+END_TEST
+
+/* A poller that a worker interrupts for a moment in each interval. */
+START_TEST(one_that_ran_before_the_beginning_gets_its_name_in_time)
+{
+    for (int i = 0; i < 10; i++) {
+        begin_interval();
+        if (i > 0)
+            count(1, HR_OSNOISE_THREAD, "poll", 1, 999 * MS);
+        count(1, HR_OSNOISE_THREAD, "kworker/1:0", 1, MS);
+        end_interval(0);
+        ck_assert_uint_eq(sum_of(1), S);
+        ck_assert_uint_eq(time_of(1, "poll"), i == 0 ? 0 : 999 * MS);
+    }
+}
+END_TEST
+
+/* Such as where reading was late, so that more was taken for missing than was. */
+START_TEST(what_was_told_of_an_idle_cpu_is_forgotten)
+{
+    let_idle();
+    let_spinner_begin(900);
+    let_idle();
+    begin_interval();
+    count(1, HR_OSNOISE_THREAD, "app", 1, 300 * MS);
+    end_interval(700);
+    ck_assert_uint_eq(time_of(1, "app"), 300 * MS);
 }
 END_TEST
 
@@ -371,11 +415,14 @@ int main(void)
     tcase_add_test(tests, what_is_counted_is_left_alone);
     tcase_add_test(tests, nothing_is_told_where_threads_change_with_the_ticks);
     tcase_add_test(tests, a_cpu_that_comes_or_goes_is_not_busy);
+    tcase_add_test(tests, a_cpu_that_was_offline_within_an_interval_is_not_busy);
     tcase_add_test(tests, a_thread_that_leaves_an_offline_cpu_is_no_burst);
     tcase_add_test(tests, a_cpu_that_is_not_reported_begins_anew);
     tcase_add_test(tests, idle_time_that_is_unknown_tells_nothing);
     tcase_add_test(tests, the_time_of_one_that_has_left_may_come_late);
     tcase_add_test(tests, one_that_ran_before_the_beginning_is_told_from_there);
+    tcase_add_test(tests, one_that_ran_before_the_beginning_gets_its_name_in_time);
+    tcase_add_test(tests, what_was_told_of_an_idle_cpu_is_forgotten);
     tcase_add_test(tests, what_was_before_the_beginning_is_dropped);
     tcase_add_test(tests, also_what_was_told_of_one_that_another_run_has_seen);
     tcase_add_test(tests, all_of_an_excess_is_deducted);
