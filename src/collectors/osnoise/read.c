@@ -289,9 +289,10 @@ static void read_sources(struct hr_osnoise *osnoise, struct hr_osnoise_reading *
         return;
     }
     /* Without memory, what the kernel has counted stands alone. */
-    if (osnoise->running != NULL)
-        (void)hr_osnoise_running_add(osnoise->running, &settled, counted_ns - osnoise->sources_ns,
-                                     &counts);
+    if (osnoise->running != NULL) {
+        reading->elapsed_ns = counted_ns - osnoise->sources_ns;
+        (void)hr_osnoise_running_add(osnoise->running, &settled, reading->elapsed_ns, &counts);
+    }
     osnoise->sources_ns = counted_ns;
     reading->has_sources = osnoise->options.by_source;
     reading->sources = counts.sources;
@@ -331,10 +332,10 @@ static int read_all(struct hr_osnoise *osnoise, const struct hr_osnoise_settings
     if (status < 0)
         return status;
     set_warning(osnoise, &got.warning, hazards);
-    read_sources(osnoise, &got);
-    read_single_noises(osnoise, &got);
     got.elapsed_ns = now_ns - osnoise->read_ns;
     osnoise->read_ns = now_ns;
+    read_sources(osnoise, &got);
+    read_single_noises(osnoise, &got);
     got.cpus = osnoise->reported;
     got.cpu_count = report_cpus(osnoise);
     got.lacks_samples = osnoise->lacks_samples;
