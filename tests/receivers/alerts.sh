@@ -53,7 +53,7 @@ done
     echo "MAIL FROM:<nobody@localhost>"
     printf 'RCPT TO:<%s>\n' "\${to[@]}"
     printf '%s\n' "\${mail[@]}"
-} >"$dir/mails/\$\$.new" && exec mv "$dir/mails/\$\$.new" "$dir/mails/\${EPOCHREALTIME/[.,]/}.mail"
+} >"$dir/mails/\$\$.new" && exec mv "$dir/mails/\$\$.new" "$dir/mails/\${EPOCHREALTIME/[.,]/}.\$\$.mail"
 END
     for device in null zero full random urandom; do
         : >"$dir/dev/$device"

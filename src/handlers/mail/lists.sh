@@ -252,21 +252,21 @@ mail_lists() {
         if [ ! -e "$each" ] || ! is_own_folder "$folder"; then
             continue
         fi
-        turns=${each%.*.later}
+        its_turns=${each%.*.later}
         (
             flock 7
             flock -n 6 || exit 0
-            set -- "$turns".*.later
+            set -- "$its_turns".*.later
             [ -e "$1" ] || exit 0
             leave_out "$@"
-            set -- "$turns".*.later
+            set -- "$its_turns".*.later
             [ -e "$1" ] || exit 0
             mail=$(sed 1,4d "$1")
             [ $# -eq 1 ] || mail=$(print_list "$@")
             if keep_unsent "$mail" || printf '%s\n' "$mail" | sendmail -oi -t 6>&- 7>&- 9>&-; then
                 rm -f "$@"
             fi
-        ) 6>"$turns.waits" 7>"$turns.turn"
+        ) 6>"$its_turns.waits" 7>"$its_turns.turn"
     done
 }
 

@@ -13,7 +13,7 @@ find_mount() {
     [ -n "$mount" ]
 }
 
-# read_groups FILE PATTERN [--include=FILE]: the lines of that file that match, or of both, of each cgroup but the root, each
+# read_groups FILE PATTERN [--include=FILE]: the lines that match, of that file or of both, of each cgroup but the root, each
 # behind the file's path
 read_groups() { grep -r --include="$1" ${3:+"$3"} "$2" "$mount"/*/ "$mount"/.[!.]*/ "$mount"/..?*/ 2>/dev/null; }
 

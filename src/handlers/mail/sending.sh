@@ -34,9 +34,7 @@ send() {
     describe
     mail=$(print_mail "$@")
     sent=0
-    sendmail -oi -- "$@" 9>&- <<END || sent=1
-$mail
-END
+    printf '%s\n' "$mail" | sendmail -oi -- "$@" 9>&- || sent=1
     again=""
     [ $sent -eq 0 ] || ! keep_unsent "$mail" || again=", and is tried again at the next notification"
     # The end of a threshold that isn't mailed is notified again; no other is.

@@ -4,18 +4,10 @@
 # within a second, how long they wait, and the CPUs that their tasks may run on.
 # shellcheck disable=SC2034,SC2154,SC2119,SC2120 # for it, and by it
 
-# list_times: the time, in s, and what all CPUs and each of them did, in 1/100 s
-list_times() { head -qn $((online + 1)) /proc/uptime /proc/stat; }
-
-# list_usage: these, and the CPU time of each cgroup, in us, one a line behind its file
+# list_usage: the time, in s, what all CPUs and each of them did, in 1/100 s, and of each cgroup the CPU time, in us, and how
+# long its tasks wait for a CPU, one a line behind its file
 list_usage() {
-    list_times
-    read_groups cpu.stat "^usage_usec "
-}
-
-# list_usage_and_waits: the same, and how long the tasks of each cgroup wait for a CPU
-list_usage_and_waits() {
-    list_times
+    head -qn $((online + 1)) /proc/uptime /proc/stat
     read_groups cpu.stat "^usage_usec \| avg10=" --include=cpu.pressure
 }
 
@@ -48,7 +40,7 @@ find_user() {
         {
             list_usage
             sleep 1
-            list_usage_and_waits
+            list_usage
         } | PLACE=$place TAKERS=$values awk -v mount="$mount/" -v online="$online" '
             /^[0-9]/ { elapsed = $1 - begin; begin = $1 }
             /^cpu/ {
