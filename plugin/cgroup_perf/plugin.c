@@ -71,7 +71,6 @@ static struct exceptions exceptions;
 static struct ended *ended;
 static bool started;
 static bool first_read; /* what was there first was read */
-static bool is_read;    /* what is to be read in this interval */
 static bool undecided;  /* until the selected groups are known; `perf` has no targets */
 static bool may_change; /* "auto", by descriptors: what is to be counted may become too much */
 static bool cpus_known;
@@ -289,16 +288,15 @@ static void submit_group(struct series *series)
     submit_values(series->instance, series->target);
 }
 
-/* Values that were read before the time of their interval was taken are submitted then. */
 static void read_system(void)
 {
     if (system_target == NULL)
         return;
-    if (!is_read)
-        perf_problems_record(&problems, &events, system_target, NULL,
-                             hr_perf_target_read(system_target));
-    if (now != 0)
-        submit_values("system", system_target);
+    int status = hr_perf_target_read(system_target);
+    if (now == 0) /* that was to open it: see read_first() */
+        return;
+    perf_problems_record(&problems, &events, system_target, NULL, status);
+    submit_values("system", system_target);
 }
 
 static void read_group(const struct hr_cgroup *group)
@@ -307,11 +305,11 @@ static void read_group(const struct hr_cgroup *group)
 
     if (series == NULL || series->target == NULL)
         return;
-    if (!is_read)
-        perf_problems_record(&problems, &events, series->target, group->path,
-                             hr_perf_target_read(series->target));
-    if (now != 0)
-        submit_group(series);
+    int status = hr_perf_target_read(series->target);
+    if (now == 0)
+        return;
+    perf_problems_record(&problems, &events, series->target, group->path, status);
+    submit_group(series);
 }
 
 static void free_ended(void)
@@ -504,14 +502,14 @@ static void decide(void)
         open_target(group);
 }
 
-/* What is there is opened before the time of the interval is taken, from which on it counts, as
- * that may last. */
+/* What is there is opened, which may last, before the time of the interval is taken and all of it
+ * is read: what was counted meanwhile is then no part of the first rates. */
 static void read_first(void)
 {
     slices_lengthen_first(perf);
     read_system();
     read_groups();
-    first_read = is_read = true;
+    first_read = true;
 }
 
 /* --- Callbacks ------------------------------------------------------------ */
@@ -533,7 +531,6 @@ static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
     now = cdtime();
     read_system();
     read_groups();
-    is_read = false;
     reconsider();
     perf_problems_log(&problems, &events, perf, root);
     now = 0;
@@ -550,7 +547,7 @@ static void stop_counting(void)
     perf = NULL;
     exceptions = (struct exceptions){0};
     cpu_changes = 0;
-    started = cpus_known = first_read = is_read = undecided = may_change = update_failed = false;
+    started = cpus_known = first_read = undecided = may_change = update_failed = false;
 }
 
 static int cgroup_perf_shutdown(void)
