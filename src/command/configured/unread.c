@@ -4,17 +4,21 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "headroom/clock.h"
+
 #include "common/client.h"
 #include "common/samples.h"
 
 #define SUFFIX ".conf"
+
+/* To read a configuration takes a while, and most refreshes would find it as it was. */
+#define LOOK_AGAIN_NS (10 * HR_NS_PER_S)
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
@@ -202,65 +206,33 @@ static bool explain_by(const struct usage *usage, const char *socket, char *text
     return true;
 }
 
-static double time_s(const struct timespec *time)
+void unread_explain_silence(int error, const char *socket, const char *config, char *text,
+                            size_t size)
 {
-    return (double)time->tv_sec + (double)time->tv_nsec / 1e9;
-}
+    const bool is_its = config != NULL || strcmp(socket, CLIENT_DEFAULT_SOCKET) == 0;
+    struct config_fault fault;
+    struct usage usage;
+    bool is_explained = false;
 
-/* Also of directories beside it, where a file may be added. */
-static double changed_s(const struct usage *usage)
-{
-    const char *end = usage->found != NULL ? strrchr(usage->found, '/') : NULL;
-    double changed = config_changed_s(&usage->config);
-    struct stat status;
-    char path[512];
-
-    if (usage->found != NULL && stat(usage->found, &status) == 0)
-        changed = fmax(changed, time_s(&status.st_mtim));
-    for (size_t i = 0; i < COUNT(directories) && end != NULL; i++) {
-        snprintf(path, sizeof(path), "%.*s/%s", (int)(end - usage->found), usage->found,
-                 directories[i]);
-        if (stat(path, &status) == 0)
-            changed = fmax(changed, time_s(&status.st_mtim));
+    if (is_its && (error == -ENOENT || error == -ECONNREFUSED)) {
+        usage_read(config, &usage, &fault);
+        is_explained = explain_by(&usage, socket, text, size);
+        usage_free(&usage);
     }
-    return changed;
-}
-
-void unread_forget_silence(struct unread_silence *silence)
-{
-    if (silence->is_by_config)
-        usage_free(&silence->usage);
-    *silence = (struct unread_silence){.error = 0};
+    if (!is_explained)
+        client_explain(error, socket, text, size);
 }
 
 const char *unread_explain_again(struct unread_silence *silence, int error, const char *socket,
                                  const char *config)
 {
-    const bool is_its = config != NULL || strcmp(socket, CLIENT_DEFAULT_SOCKET) == 0;
-    struct config_fault fault;
-    bool is_explained = false;
+    const uint64_t now_ns = hr_clock_ns();
 
-    if (silence->error == error &&
-        (!silence->is_by_config || changed_s(&silence->usage) == silence->changed_s))
-        return silence->text;
-    unread_forget_silence(silence);
-    silence->error = error;
-    if (is_its && (error == -ENOENT || error == -ECONNREFUSED)) {
-        silence->is_by_config = true;
-        usage_read(config, &silence->usage, &fault);
-        silence->changed_s = changed_s(&silence->usage);
-        is_explained = explain_by(&silence->usage, socket, silence->text, sizeof(silence->text));
+    if (silence->text[0] == '\0' || silence->error != error ||
+        now_ns - silence->looked_ns >= LOOK_AGAIN_NS) {
+        silence->error = error;
+        silence->looked_ns = now_ns;
+        unread_explain_silence(error, socket, config, silence->text, sizeof(silence->text));
     }
-    if (!is_explained)
-        client_explain(error, socket, silence->text, sizeof(silence->text));
     return silence->text;
-}
-
-void unread_explain_silence(int error, const char *socket, const char *config, char *text,
-                            size_t size)
-{
-    struct unread_silence silence = {.error = 0};
-
-    snprintf(text, size, "%s", unread_explain_again(&silence, error, socket, config));
-    unread_forget_silence(&silence);
 }

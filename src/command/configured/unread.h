@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "configured/used_features.h"
 
@@ -40,26 +41,21 @@ void unread_print_remedy(const struct unread *unread, char *text, size_t size);
 void unread_explain_silence(int error, const char *socket, const char *config, char *text,
                             size_t size);
 
-/** What was explained, so that the configuration isn't read each time that collectd is asked. All
- * zeros: nothing yet. */
+/** What was explained, and when. All zeros: nothing yet. */
 struct unread_silence {
     int error;
-    double changed_s;   /**< when its configuration was changed last */
-    struct usage usage; /**< what was read of it */
-    bool is_by_config;  /**< it explains it, or might, if it is changed */
+    uint64_t looked_ns;
     char text[1024];
 };
 
 /**
- * The same as unread_explain_silence(), which looks again when the error is another one, or
- * something of the configuration was changed.
+ * The same as unread_explain_silence(), which looks at the configuration again after 10 s, or when
+ * the error is another one.
  *
- * @param silence  as it was left by the last call; ends with unread_forget_silence().
+ * @param silence  as it was left by the last call.
  * @return the explanation, good until the next call.
  */
 const char *unread_explain_again(struct unread_silence *silence, int error, const char *socket,
                                  const char *config);
-
-void unread_forget_silence(struct unread_silence *silence);
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,13 +246,13 @@ static void print_summary(const struct findings *findings, const struct usage *u
 static void print_unread(const struct usage *usage, size_t width)
 {
     struct unread unread;
-    char text[1024], remedy[256];
+    char text[PATH_MAX + 1024], remedy[256];
 
     unread_find(usage, &unread);
     if (unread.count == 0)
         return;
     unread_print_remedy(&unread, remedy, sizeof(remedy));
-    snprintf(text, sizeof(text), "%.160s doesn't read %s in %s: %s.", usage->found, unread.names,
+    snprintf(text, sizeof(text), "%s doesn't read %s in %s: %s.", usage->found, unread.names,
              unread.directory, remedy);
     output_fold(stdout, text, 0, width);
     putchar('\n');

@@ -255,8 +255,8 @@ static void describe_late(const struct options *options, const struct usage *usa
     switch (backlog_explain_absence(usage, &seen, name, &reason)) {
     case BACKLOG_BEHIND: /* how far, and what helps, was said before */
         snprintf(text, size,
-                 "collectd has no values of %s for now, though the cgroup is there, as it is "
-                 "behind",
+                 "collectd has no values of %s for now, though the cgroup is there, as "
+                 "collectd is behind",
                  name);
         break;
     case BACKLOG_NONE:
@@ -267,7 +267,7 @@ static void describe_late(const struct options *options, const struct usage *usa
     case BACKLOG_UNEXPLAINED:
         snprintf(text, size,
                  "collectd has no values of %s yet, though the cgroup is there: the first take an "
-                 "interval or two after %s; if they don't come, see its log",
+                 "interval or two after %s; if they don't come, see collectd's log",
                  name,
                  usage->headroom.groups.min_age_s > 0 ? "MinAge, from when it was made"
                                                       : "it was made");

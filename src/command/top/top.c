@@ -639,7 +639,6 @@ int top_main(int argc, char **argv)
     expected_groups_free(&top.expected);
     memory_close(top.memory);
     patterns_close(top.patterns);
-    unread_forget_silence(&top.silence);
     hr_root_close(top.root);
     if (ending_signal == SIGTERM || ending_signal == SIGHUP)
         waiting_end_by_signal(ending_signal); /* now that the terminal is restored */
