@@ -71,6 +71,7 @@ static struct exceptions exceptions;
 static struct ended *ended;
 static bool started;
 static bool first_read; /* what was there first was read */
+static bool just_open;  /* in this interval what is read was opened a moment before */
 static bool undecided;  /* until the selected groups are known; `perf` has no targets */
 static bool may_change; /* "auto", by descriptors: what is to be counted may become too much */
 static bool cpus_known;
@@ -274,9 +275,11 @@ static int cgroup_perf_config(oconfig_item_t *block)
 static void submit_values(const char *instance, const struct hr_perf_target *target)
 {
     const struct submission submission = {.plugin = PLUGIN, .instance = instance, .time = now};
+    struct perf_values_options publishing = config.publishing;
 
+    publishing.totals_only = just_open;
     perf_events_name_ratios(&events, perf);
-    perf_values_submit(&submission, &events, target, &config.publishing);
+    perf_values_submit(&submission, &events, target, &publishing);
 }
 
 /* At most once per interval: a cgroup may be recreated with the name of a removed one. */
@@ -509,7 +512,7 @@ static void read_first(void)
     slices_lengthen_first(perf);
     read_system();
     read_groups();
-    first_read = true;
+    first_read = just_open = true;
 }
 
 /* --- Callbacks ------------------------------------------------------------ */
@@ -533,6 +536,7 @@ static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
     read_groups();
     reconsider();
     perf_problems_log(&problems, &events, perf, root);
+    just_open = false;
     now = 0;
     return 0;
 }
@@ -547,7 +551,7 @@ static void stop_counting(void)
     perf = NULL;
     exceptions = (struct exceptions){0};
     cpu_changes = 0;
-    started = cpus_known = first_read = undecided = may_change = update_failed = false;
+    started = cpus_known = first_read = just_open = undecided = may_change = update_failed = false;
 }
 
 static int cgroup_perf_shutdown(void)

@@ -62,8 +62,10 @@ static void submit_ratio(const struct submission *submission, const struct perf_
 }
 
 static void submit_source(const struct submission *submission, const struct perf_events *events,
-                          const struct source *source, bool running)
+                          const struct source *source, const struct perf_values_options *publishing)
 {
+    const bool running = publishing->running && !publishing->totals_only;
+
     for (size_t g = 0; g < events->group_count; g++) {
         for (size_t e = 0; e < events->groups[g].count; e++) {
             const struct hr_perf_value value = get_value(source, g, e);
@@ -71,7 +73,7 @@ static void submit_source(const struct submission *submission, const struct perf
                 submit_event(submission, &events->series[g][e], source, &value, running);
         }
     }
-    for (size_t i = 0; i < events->ratio_count; i++)
+    for (size_t i = 0; i < events->ratio_count && !publishing->totals_only; i++)
         submit_ratio(submission, &events->ratios[i], source);
 }
 
@@ -82,12 +84,12 @@ void perf_values_submit(const struct submission *submission, const struct perf_e
     struct source source = {.target = target};
     unsigned cpu;
 
-    submit_source(submission, events, &source, publishing->running);
+    submit_source(submission, events, &source, publishing);
     if (!publishing->per_cpu)
         return;
     source.one_cpu = true;
     for (; hr_perf_target_cpu(target, source.index, &cpu); source.index++) {
         snprintf(source.suffix, sizeof(source.suffix), "cpu%u", cpu);
-        submit_source(submission, events, &source, publishing->running);
+        submit_source(submission, events, &source, publishing);
     }
 }

@@ -9,8 +9,9 @@
 #include "common/submit.h"
 
 struct perf_values_options {
-    bool per_cpu; /**< publish values of each CPU, too */
-    bool running; /**< publish the share of time in which each event was counted, too */
+    bool per_cpu;     /**< publish values of each CPU, too */
+    bool running;     /**< publish the share of time in which each event was counted, too */
+    bool totals_only; /**< leave out what is of the time since the reading before */
 };
 
 /** Submits all values of a target to collectd. */
