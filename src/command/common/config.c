@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <glob.h>
-#include <math.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -452,23 +451,4 @@ int config_read(const char *path, struct config_item *top, struct config_faults 
     const struct reading reading = {.top = top, .faults = faults};
 
     return read_path(&reading, path);
-}
-
-double config_changed_s(const struct config_item *item)
-{
-    struct stat status;
-    double changed = 0;
-    const char *last = "";
-
-    for (size_t i = 0; i < item->child_count; i++) {
-        const struct config_item *child = &item->children[i];
-        changed = fmax(changed, config_changed_s(child));
-        if (child->path == NULL || strcmp(child->path, last) == 0)
-            continue;
-        last = child->path;
-        if (stat(last, &status) == 0)
-            changed =
-                fmax(changed, (double)status.st_mtim.tv_sec + (double)status.st_mtim.tv_nsec / 1e9);
-    }
-    return changed;
 }

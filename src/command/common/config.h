@@ -79,10 +79,6 @@ const struct config_item *config_find(const struct config_item *item, const char
 const struct config_item *config_find_of_plugin(const struct config_item *config,
                                                 const char *plugin, const char *key);
 
-/** When the file of a configuration that was changed last was, in seconds since 1970, of those that
- * still have something. */
-double config_changed_s(const struct config_item *item);
-
 /** A value as collectd takes it: what stands without quotes may be a number or a boolean. */
 struct hr_option_value config_value(const struct config_item *item, size_t index);
 

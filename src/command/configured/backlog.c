@@ -29,14 +29,17 @@
 
 /* --- What is seen --------------------------------------------------------- */
 
+static double seconds(const struct timespec *time)
+{
+    return (double)time->tv_sec + (double)time->tv_nsec / 1e9;
+}
+
 /* collectd makes its socket when it starts, and removes an older one. */
 static double started_s(const char *socket)
 {
     struct stat status;
 
-    return stat(socket, &status) == 0
-               ? (double)status.st_mtim.tv_sec + (double)status.st_mtim.tv_nsec / 1e9
-               : NAN;
+    return stat(socket, &status) == 0 ? seconds(&status.st_mtim) : NAN;
 }
 
 /* Tasks that are pinned may wait while other CPUs idle. */
@@ -72,7 +75,7 @@ struct backlog_seen backlog_look(const char *socket, double newest_s)
 
     clock_gettime(CLOCK_REALTIME, &now);
     return (struct backlog_seen){
-        .now_s = (double)now.tv_sec + (double)now.tv_nsec / 1e9,
+        .now_s = seconds(&now),
         .newest_s = newest_s,
         .started_s = started_s(socket),
         .cpu_wait = are_cpus_busy() ? find_cpu_wait() : NAN,
@@ -213,10 +216,29 @@ static bool rrdtool_makes_others_wait(const struct usage *usage)
                            false);
 }
 
+/* When the file that was changed last was, of those that still have something. */
+static double changed_s(const struct config_item *item)
+{
+    struct stat status;
+    double changed = 0;
+    const char *last = "";
+
+    for (size_t i = 0; i < item->child_count; i++) {
+        const struct config_item *child = &item->children[i];
+        changed = fmax(changed, changed_s(child));
+        if (child->path == NULL || strcmp(child->path, last) == 0)
+            continue;
+        last = child->path;
+        if (stat(last, &status) == 0)
+            changed = fmax(changed, seconds(&status.st_mtim));
+    }
+    return changed;
+}
+
 /* So that it may load other plugins than collectd has. */
 static bool was_changed_later(const struct usage *usage, const struct backlog_seen *seen)
 {
-    return config_changed_s(&usage->config) > seen->started_s;
+    return changed_s(&usage->config) > seen->started_s;
 }
 
 bool backlog_can_compare(const struct usage *usage, const struct backlog_seen *seen)
