@@ -100,8 +100,8 @@ enum hr_osnoise_kind {
 #define HR_OSNOISE_NAME 64
 
 /** SOURCES: the name of the time that a thread has had which hasn't left its CPU yet, as the kernel
- * tells whose time that is only then. It is deducted from what is told then, so that no interval
- * has more than its own time. Its count is 0. No thread has a name of that length. */
+ * reports whose time that is only then. It is deducted from what is reported then, so that no
+ * interval has more than its own time. Its count is 0. No thread has a name of that length. */
 #define HR_OSNOISE_RUNNING "not yet switched out"
 
 enum hr_osnoise_cpu_state {

@@ -10,23 +10,21 @@
 #include "headroom/array.h"
 #include "headroom/clock.h"
 
-/* USER_HZ, the same on all architectures that matter: fs/proc/stat.c, nsec_to_clock_t(). */
-#define TICK_NS (HR_NS_PER_S / 100)
-
 /* Two numbers of ticks, both cut, are idle time; and the tables are read a moment after the clock.
  */
 #define TOLERANCE_PART 50
-#define TOLERANCE_NS   (2 * TICK_NS)
+#define TOLERANCE_NS   (2 * HR_NS_PER_TICK)
 
 struct cpu {
     uint64_t idle_ns, idle_before_ns; /* since boot */
     bool is_listed, was_listed;       /* whether these are known */
-    /* What was told of the thread that runs; and of one that has left, which is deducted with the
-     * next reading, as its time may come as late. */
-    uint64_t told_ns, late_ns;
+    /* What was reported of the thread that runs; and of one that has left, which is deducted with
+     * the next reading, as its time may come as late. */
+    uint64_t reported_ns, late_ns;
     bool began_before; /* since the beginning one thread has run: the kernel won't count it */
     bool has_left;     /* it has left within this interval */
     uint64_t counted_ns, switch_count; /* of this reading */
+    bool was_offline;                  /* within this interval, though not at its ends */
 };
 
 struct hr_osnoise_running {
@@ -52,7 +50,7 @@ static bool parse_cpu_line(struct hr_osnoise_running *running, struct hr_text li
             return false;
     if (number >= running->cpu_end)
         return true;
-    running->cpus[number].idle_ns = (fields[3] + fields[4]) * TICK_NS;
+    running->cpus[number].idle_ns = (fields[3] + fields[4]) * HR_NS_PER_TICK;
     running->cpus[number].is_listed = true;
     return true;
 }
@@ -86,6 +84,14 @@ static uint64_t tolerance_of(uint64_t duration_ns)
     return TOLERANCE_NS + duration_ns / TOLERANCE_PART;
 }
 
+/* It was idle within the interval, for as long as is certain. */
+static bool was_idle(const struct cpu *cpu, uint64_t elapsed_ns)
+{
+    uint64_t idle_ns;
+
+    return find_idle(cpu, &idle_ns) && idle_ns > tolerance_of(elapsed_ns);
+}
+
 /* --- Sources of a CPU ----------------------------------------------------- */
 
 /* How long it had the CPU at a time. */
@@ -117,16 +123,17 @@ static uint64_t deduct(struct hr_osnoise_source *source, uint64_t most_ns)
     return part_ns;
 }
 
-/* @return whether the thread was found of which this was told: it has at least that. */
-static bool deduct_told(struct hr_osnoise_running *running, unsigned number, uint64_t told_ns)
+/* @return whether the thread was found of which this was reported: it has at least that. */
+static bool deduct_reported(struct hr_osnoise_running *running, unsigned number,
+                            uint64_t reported_ns)
 {
-    const uint64_t slack_ns = tolerance_of(told_ns);
+    const uint64_t slack_ns = tolerance_of(reported_ns);
     struct hr_osnoise_source *source =
-        find_long_stay(running, number, told_ns > slack_ns ? told_ns - slack_ns : 1);
+        find_long_stay(running, number, reported_ns > slack_ns ? reported_ns - slack_ns : 1);
 
     if (source == NULL)
         return false;
-    running->cpus[number].counted_ns -= deduct(source, told_ns);
+    running->cpus[number].counted_ns -= deduct(source, reported_ns);
     return true;
 }
 
@@ -144,14 +151,12 @@ static void deduct_excess(struct hr_osnoise_running *running, unsigned number, u
 static void settle_first(struct hr_osnoise_running *running, unsigned number, uint64_t elapsed_ns)
 {
     struct cpu *cpu = &running->cpus[number];
-    uint64_t idle_ns;
 
-    if (cpu->switch_count == 0 &&
-        (!find_idle(cpu, &idle_ns) || idle_ns <= tolerance_of(elapsed_ns)))
+    if (cpu->switch_count == 0 && !was_idle(cpu, elapsed_ns))
         return;
     if (find_long_stay(running, number, elapsed_ns + 1) != NULL)
-        deduct_told(running, number, cpu->told_ns);
-    cpu->told_ns = 0;
+        deduct_reported(running, number, cpu->reported_ns);
+    cpu->reported_ns = 0;
     cpu->began_before = false;
     cpu->has_left = true;
 }
@@ -160,46 +165,34 @@ static void settle_first(struct hr_osnoise_running *running, unsigned number, ui
 static void settle(struct hr_osnoise_running *running, unsigned number, uint64_t elapsed_ns)
 {
     struct cpu *cpu = &running->cpus[number];
-    uint64_t idle_ns;
 
     cpu->has_left = false;
     if (cpu->late_ns > 0)
-        deduct_told(running, number, cpu->late_ns);
+        deduct_reported(running, number, cpu->late_ns);
     cpu->late_ns = 0;
     if (cpu->began_before)
         settle_first(running, number, elapsed_ns);
-    if (cpu->switch_count > 0 && cpu->told_ns > 0) {
-        if (!deduct_told(running, number, cpu->told_ns))
-            cpu->late_ns = cpu->told_ns;
-        cpu->told_ns = 0;
+    if (cpu->switch_count > 0 && cpu->reported_ns > 0) {
+        if (!deduct_reported(running, number, cpu->reported_ns))
+            cpu->late_ns = cpu->reported_ns;
+        cpu->reported_ns = 0;
     }
-    /* Idle, and no thread has left: what was told ran no more, if it ever did. */
-    if (cpu->switch_count == 0 && find_idle(cpu, &idle_ns) && idle_ns > tolerance_of(elapsed_ns))
-        cpu->told_ns = 0;
+    /* Idle, and no thread has left: what was reported ran no more, if it ever did. */
+    if (cpu->switch_count == 0 && was_idle(cpu, elapsed_ns))
+        cpu->reported_ns = 0;
     deduct_excess(running, number, elapsed_ns);
 }
 
-/* The kernel's own thread for that ran on the CPU, so that it was offline within the interval, in
- * which it was neither idle nor busy. */
-static bool was_offline(const struct hr_osnoise_running *running, unsigned number)
-{
-    for (size_t i = 0; i < running->source_count; i++)
-        if (running->sources[i].cpu == number && running->sources[i].kind == HR_OSNOISE_THREAD &&
-            strncmp(running->sources[i].name, "cpuhp/", 6) == 0)
-            return true;
-    return false;
-}
-
-/* Ticks don't tell how long a CPU was idle that changes with each of them. */
-static void tell_running(struct hr_osnoise_running *running, unsigned number, uint64_t elapsed_ns)
+/* Ticks don't show how long a CPU was idle whose threads change with each of them. */
+static void report_running(struct hr_osnoise_running *running, unsigned number, uint64_t elapsed_ns)
 {
     struct cpu *cpu = &running->cpus[number];
     uint64_t idle_ns;
 
-    if (!find_idle(cpu, &idle_ns) || cpu->switch_count > elapsed_ns / TICK_NS)
+    if (!find_idle(cpu, &idle_ns) || cpu->switch_count > elapsed_ns / HR_NS_PER_TICK)
         return;
     const uint64_t known_ns = cpu->counted_ns + idle_ns;
-    if (known_ns + tolerance_of(elapsed_ns) >= elapsed_ns || was_offline(running, number))
+    if (known_ns + tolerance_of(elapsed_ns) >= elapsed_ns || cpu->was_offline)
         return;
     running->sources[running->source_count++] =
         (struct hr_osnoise_source){.cpu = number,
@@ -207,9 +200,9 @@ static void tell_running(struct hr_osnoise_running *running, unsigned number, ui
                                    .name = HR_OSNOISE_RUNNING,
                                    .duration_ns = elapsed_ns - known_ns};
     /* How much of it is of the one that ran before the beginning, which won't be counted, isn't
-     * known; deducted from another, it would be told again at each interval. */
+     * known; deducted from another, it would be reported again at each interval. */
     if (!cpu->has_left)
-        cpu->told_ns += elapsed_ns - known_ns;
+        cpu->reported_ns += elapsed_ns - known_ns;
 }
 
 /* --- Public --------------------------------------------------------------- */
@@ -249,15 +242,22 @@ void hr_osnoise_running_close(struct hr_osnoise_running *running)
 
 static void sum_up(struct hr_osnoise_running *running)
 {
-    for (size_t i = 0; i < running->cpu_end; i++)
+    for (size_t i = 0; i < running->cpu_end; i++) {
         running->cpus[i].counted_ns = running->cpus[i].switch_count = 0;
+        running->cpus[i].was_offline = false;
+    }
     for (size_t i = 0; i < running->source_count; i++) {
         const struct hr_osnoise_source *source = &running->sources[i];
         if (source->cpu >= running->cpu_end)
             continue;
-        running->cpus[source->cpu].counted_ns += source->duration_ns;
-        if (source->kind == HR_OSNOISE_THREAD)
-            running->cpus[source->cpu].switch_count += source->count;
+        struct cpu *cpu = &running->cpus[source->cpu];
+        cpu->counted_ns += source->duration_ns;
+        if (source->kind != HR_OSNOISE_THREAD)
+            continue;
+        cpu->switch_count += source->count;
+        /* The kernel's own thread that takes a CPU offline, and back. */
+        if (strncmp(source->name, "cpuhp/", strlen("cpuhp/")) == 0)
+            cpu->was_offline = true;
     }
 }
 
@@ -283,12 +283,12 @@ int hr_osnoise_running_add(struct hr_osnoise_running *running, const struct hr_c
     sum_up(running);
     for (unsigned number = 0; number < running->cpu_end; number++) {
         if (!hr_cpu_set_has(cpus, number)) {
-            running->cpus[number].told_ns = running->cpus[number].late_ns = 0;
+            running->cpus[number].reported_ns = running->cpus[number].late_ns = 0;
             running->cpus[number].began_before = true;
             continue;
         }
         settle(running, number, elapsed_ns);
-        tell_running(running, number, elapsed_ns);
+        report_running(running, number, elapsed_ns);
     }
     counts->sources = running->sources;
     counts->source_count = running->source_count;

@@ -27,9 +27,9 @@ int hr_osnoise_running_open(const struct hr_root *root, const struct hr_cpu_set 
 void hr_osnoise_running_close(struct hr_osnoise_running *running);
 
 /**
- * Adds sources HR_OSNOISE_RUNNING, and deducts what they have told before, so that no CPU has more
- * than the interval. There is none on a CPU that wasn't online at both ends of the interval, or
- * whose threads changed at each tick, as then it isn't certain how long it was idle.
+ * Adds sources HR_OSNOISE_RUNNING, and deducts what they have reported before, so that no CPU has
+ * more than the interval. There is none on a CPU that wasn't online at both ends of the interval,
+ * or whose threads changed at each tick, as then it isn't certain how long it was idle.
  *
  * @param cpus        the CPUs that are reported; another one begins anew.
  * @param elapsed_ns  since the last call, or the opening.

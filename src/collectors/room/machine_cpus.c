@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "headroom/clock.h"
 #include "headroom/root.h"
 
-/* USER_HZ, the same on all architectures that matter: fs/proc/stat.c, nsec_to_clock_t(). */
-#define US_PER_TICK 10000
+#define US_PER_TICK (HR_NS_PER_TICK / HR_NS_PER_US)
 
 enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, FIELD_COUNT };
 

@@ -24,7 +24,7 @@ static struct hr_cpu_set cpus, online;
 static uint64_t idle_ms[CPUS]; /* since boot */
 static struct hr_osnoise_source counted[16];
 static struct hr_osnoise_counts counts;
-static uint64_t all_ns; /* that was told of CPU 1 */
+static uint64_t all_ns; /* that was reported of CPU 1 */
 
 static void write_stat(void)
 {
@@ -127,7 +127,7 @@ static void let_spinner_begin(uint64_t idle)
 
 /* --- A thread that stays -------------------------------------------------- */
 
-START_TEST(what_keeps_its_cpu_is_told_while_it_runs)
+START_TEST(what_keeps_its_cpu_is_reported_while_it_runs)
 {
     let_idle();
     let_spinner_begin(400);
@@ -180,7 +180,7 @@ START_TEST(what_is_counted_is_left_alone)
 END_TEST
 
 /* Where ticks are all that is known of being idle, short threads may hide from all or none. */
-START_TEST(nothing_is_told_where_threads_change_with_the_ticks)
+START_TEST(nothing_is_reported_where_threads_change_with_the_ticks)
 {
     let_idle();
     begin_interval();
@@ -306,7 +306,7 @@ START_TEST(the_time_of_one_that_has_left_may_come_late)
 END_TEST
 
 /* The kernel's filter leaves out what began before the tracer did. */
-START_TEST(one_that_ran_before_the_beginning_is_told_from_there)
+START_TEST(one_that_ran_before_the_beginning_is_reported_from_there)
 {
     begin_interval();
     end_interval_of(250 * MS, 0);
@@ -321,7 +321,7 @@ START_TEST(one_that_ran_before_the_beginning_is_told_from_there)
     end_interval(500);
     ck_assert_uint_eq(time_of(1, "next"), 400 * MS);
     ck_assert_uint_eq(time_of(1, HR_OSNOISE_RUNNING), 100 * MS);
-    begin_interval(); /* what is told from now on is counted */
+    begin_interval(); /* what is reported from now on is counted */
     count(1, HR_OSNOISE_THREAD, "next", 1, 400 * MS);
     end_interval(700);
     ck_assert_uint_eq(time_of(1, "next"), 300 * MS);
@@ -344,7 +344,7 @@ START_TEST(one_that_ran_before_the_beginning_gets_its_name_in_time)
 END_TEST
 
 /* Such as where reading was late, so that more was taken for missing than was. */
-START_TEST(what_was_told_of_an_idle_cpu_is_forgotten)
+START_TEST(what_was_reported_of_an_idle_cpu_is_forgotten)
 {
     let_idle();
     let_spinner_begin(900);
@@ -376,7 +376,7 @@ START_TEST(what_was_before_the_beginning_is_dropped)
 }
 END_TEST
 
-START_TEST(also_what_was_told_of_one_that_another_run_has_seen)
+START_TEST(also_what_was_reported_of_one_that_another_run_has_seen)
 {
     for (int i = 0; i < 5; i++)
         let_spinner_begin(0);
@@ -410,21 +410,21 @@ int main(void)
     TCase *tests = tcase_create("running");
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, what_keeps_its_cpu_is_told_while_it_runs);
+    tcase_add_test(tests, what_keeps_its_cpu_is_reported_while_it_runs);
     tcase_add_test(tests, one_that_is_interrupted_for_a_moment_goes_on);
     tcase_add_test(tests, what_is_counted_is_left_alone);
-    tcase_add_test(tests, nothing_is_told_where_threads_change_with_the_ticks);
+    tcase_add_test(tests, nothing_is_reported_where_threads_change_with_the_ticks);
     tcase_add_test(tests, a_cpu_that_comes_or_goes_is_not_busy);
     tcase_add_test(tests, a_cpu_that_was_offline_within_an_interval_is_not_busy);
     tcase_add_test(tests, a_thread_that_leaves_an_offline_cpu_is_no_burst);
     tcase_add_test(tests, a_cpu_that_is_not_reported_begins_anew);
     tcase_add_test(tests, idle_time_that_is_unknown_tells_nothing);
     tcase_add_test(tests, the_time_of_one_that_has_left_may_come_late);
-    tcase_add_test(tests, one_that_ran_before_the_beginning_is_told_from_there);
+    tcase_add_test(tests, one_that_ran_before_the_beginning_is_reported_from_there);
     tcase_add_test(tests, one_that_ran_before_the_beginning_gets_its_name_in_time);
-    tcase_add_test(tests, what_was_told_of_an_idle_cpu_is_forgotten);
+    tcase_add_test(tests, what_was_reported_of_an_idle_cpu_is_forgotten);
     tcase_add_test(tests, what_was_before_the_beginning_is_dropped);
-    tcase_add_test(tests, also_what_was_told_of_one_that_another_run_has_seen);
+    tcase_add_test(tests, also_what_was_reported_of_one_that_another_run_has_seen);
     tcase_add_test(tests, all_of_an_excess_is_deducted);
     return run_suite("osnoise running", tests);
 }
