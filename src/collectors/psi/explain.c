@@ -72,7 +72,7 @@ static const struct explanation of_text[] = {
 static const struct explanation of_trigger[] = {
     {-EINVAL, "before Linux 6.5 the kernel takes no windows below 0.5 s", "choose a longer Window"},
     {-EPERM, "the kernel accepts such triggers only with CAP_SYS_RESOURCE",
-     "add CAP_SYS_RESOURCE to collectd's service, as the sample 20-psi.conf does"},
+     "add CAP_SYS_RESOURCE to collectd's service, see PRIVILEGES in collectd-psi(5)"},
     {-EACCES, "the pressure file can't be opened for writing",
      "add CAP_DAC_OVERRIDE to collectd's service, let its user write the file, or run collectd as "
      "root"},

@@ -301,6 +301,18 @@ int group_find_hierarchy(const struct hr_root *root, const char **controller,
     return try_hierarchy(root, NULL, wanted, count, GROUP_SHORT, patterns, missing, &populated);
 }
 
+int group_is_populated(const struct hr_root *root, const char *wanted, bool *populated)
+{
+    struct group_patterns patterns;
+    const char *missing;
+
+    if (hr_cgroup_pattern_check(wanted, NULL, NULL) != 0)
+        return -ENODEV;
+    int status = try_hierarchy(root, NULL, &wanted, 1, GROUP_SHORT, &patterns, &missing, populated);
+    group_patterns_free(&patterns);
+    return status;
+}
+
 void group_describe_others(const struct hr_root *root, const char *wanted, char *text, size_t size)
 {
     char there[160];

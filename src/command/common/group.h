@@ -97,6 +97,10 @@ int group_find_hierarchy(const struct hr_root *root, const char **controller,
                          const char *const *wanted, size_t count, struct group_patterns *patterns,
                          const char **missing);
 
+/** Whether a cgroup of cgroup2 is there that a user means, and whether a process is in it.
+ * @return as group_find_patterns(). */
+int group_is_populated(const struct hr_root *root, const char *wanted, bool *populated);
+
 /** Says which cgroups there are where none matches, for the end of a message, safe to show:
  * " (in a there are: b, c)"; "" if they can't be listed. */
 void group_describe_others(const struct hr_root *root, const char *wanted, char *text, size_t size);

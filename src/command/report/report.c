@@ -275,18 +275,35 @@ static void describe_late(const struct options *options, const struct usage *usa
     }
 }
 
+/* Of a cgroup that is there, why no values of it come. */
+static void describe_ignored(bool populated, const struct found *found, char *text, size_t size)
+{
+    char names[512];
+
+    rooms_describe(&found->rooms, names, sizeof(names));
+    snprintf(text, size, "%s, so that collectd has no room of it (it has that of: %s)",
+             populated ? "is there, but no Cgroup line of the headroom plugin selects it"
+                       : "is there, but no process is in it",
+             names);
+}
+
 static void describe_unknown(const struct options *options, const struct here *here,
                              const struct found *found, char *text, size_t size)
 {
     const struct usage *usage = usage_of_collectd(options, here);
+    const bool is_used = usage != NULL && usage->headroom.loaded;
     char name[HR_INSTANCE_SIZE], missing[700];
+    bool populated;
 
-    if (usage != NULL && usage->headroom.loaded &&
+    if (is_used &&
         places_find_absent(here->root, usage, &found->places, found->missing, name) == 0) {
         describe_late(options, usage, found, name, text, size);
         return;
     }
-    describe_missing(usage, found, missing, sizeof(missing));
+    if (is_used && group_is_populated(here->root, found->missing, &populated) == 0)
+        describe_ignored(populated, found, missing, sizeof(missing));
+    else
+        describe_missing(usage, found, missing, sizeof(missing));
     snprintf(text, size, "'%s' %s", found->missing, missing);
 }
 

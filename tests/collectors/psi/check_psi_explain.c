@@ -24,7 +24,7 @@
 #define NOT_UNDERSTOOD "its format isn't understood: a newer version of headroom may support it"
 #define PRIVILEGED                                                                                 \
     "the kernel accepts such triggers only with CAP_SYS_RESOURCE: add CAP_SYS_RESOURCE to "        \
-    "collectd's service, as the sample 20-psi.conf does"
+    "collectd's service, see PRIVILEGES in collectd-psi(5)"
 
 /* --- Pressure files ------------------------------------------------------- */
 
