@@ -75,7 +75,8 @@ static __always_inline __u64 charge_interruptions(struct walk *walk, const struc
 /*
  * Time taken by the limit is charged to no other taker, whatever ran meanwhile; tasks of the group
  * itself can't run then. How long the group was throttled is known, but not when: in idle slices,
- * and in the oldest of others, as throttling begins while the group runs.
+ * as nothing else kept it from the CPU then, and before the others, as throttling begins while the
+ * group runs: first in what is older than all slices, then in the oldest of these.
  */
 static __always_inline __u64 charge_limit(struct walk *walk, __u32 taker, __u64 ns)
 {
@@ -186,11 +187,15 @@ static __always_inline void find_limited(struct walk *walk, __u32 which)
     if (throttled == 0)
         return;
     WALK(measure_slices, which);
+    const __u64 older = walk->end > walk->queued ? walk->end - walk->queued : 0;
+    const __u64 others = waited - older - walk->ran_self - walk->idle;
     walk->end = end;
     walk->limited = 1;
-    const __u64 others = waited - walk->ran_self - walk->idle;
     walk->limited_idle = throttled < walk->idle ? throttled : walk->idle;
     throttled -= walk->limited_idle;
+    const __u64 limited_older = throttled < older ? throttled : older;
+    charge_to(walk, BLAME_LIMIT, 0, limited_older);
+    throttled -= limited_older;
     walk->unlimited = throttled < others ? others - throttled : 0;
 }
 

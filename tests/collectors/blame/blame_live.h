@@ -61,8 +61,9 @@ pid_t live_start_real_time(struct groups *groups, const char *group, int cpu, lo
 /** Reads the sums of a task, also of one that has ended but wasn't waited for. */
 struct live_sums live_read_sums(pid_t pid);
 
-/** Waits until a task has run for so long since it began. */
+/** Waits until a task has run, or has waited, for so long since it began. */
 void live_await_run(pid_t pid, double ms);
+void live_await_wait(pid_t pid, double ms);
 
 /** Opens the measurement, or prints why it can't be and ends the program, as skipped. */
 void live_open(struct live *live, const struct hr_blame_options *options, struct groups *groups);

@@ -48,7 +48,7 @@ static void become_real_time(pid_t pid, int level)
 }
 
 /* @return the process, which ends with the test. */
-static pid_t start_passing(int from, int to, int trips)
+static pid_t start_passing(int from, int to, int trips, int level)
 {
     const struct timespec nap = {.tv_nsec = 100 * 1000};
     cpu_set_t only;
@@ -59,7 +59,8 @@ static pid_t start_passing(int from, int to, int trips)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     /* In this order: on that CPU it would wait for the other process of real time. */
-    become_real_time(0, 10);
+    if (level > 0)
+        become_real_time(0, level);
     CPU_ZERO(&only);
     CPU_SET(cpu, &only);
     sched_setaffinity(0, sizeof(only), &only);
@@ -74,18 +75,20 @@ static pid_t start_passing(int from, int to, int trips)
 
 #define TRIPS 100 /* there and back, as slices fit into a ring */
 
-/* Two processes that have the CPU in turn, and leave it for a moment now and then. */
-static void start_pair(pid_t pair[2])
+/* Two processes that have the CPU in turn, and leave it for a moment after so many trips.
+ * @param level  of real time; 0: they are ordinary */
+static void start_pair(pid_t pair[2], int trips, int level, const char *first, const char *second)
 {
+    const char *const names[] = {first, second};
     int there[2], back[2];
     char number[16];
 
     ck_assert(pipe(there) == 0 && pipe(back) == 0);
-    pair[0] = start_passing(back[0], there[1], TRIPS);
-    pair[1] = start_passing(there[0], back[1], 1);
+    pair[0] = start_passing(back[0], there[1], trips, level);
+    pair[1] = start_passing(there[0], back[1], 1, level);
     for (int i = 0; i < 2; i++) {
         snprintf(number, sizeof(number), "%d", (int)pair[i]);
-        groups_write(groups, "fast", "cgroup.procs", number);
+        groups_write(groups, names[i], "cgroup.procs", number);
         close(there[i]);
         close(back[i]);
     }
@@ -97,6 +100,15 @@ static void end_pair(const pid_t pair[2])
         kill(pair[i], SIGKILL);
         waitpid(pair[i], NULL, 0);
     }
+}
+
+/* Ends a task; its sums can be read until the test ends. */
+static void end_task(pid_t pid)
+{
+    siginfo_t info;
+
+    kill(pid, SIGKILL);
+    ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
 }
 
 #define READINGS 5000
@@ -124,7 +136,7 @@ START_TEST(test_a_wait_that_ends_while_it_is_read_counts_once)
     become_real_time(web, 1);
     live_add(&live, "web", web);
     live_read(&live, 0);
-    start_pair(pair);
+    start_pair(pair, TRIPS, 10, "fast", "fast");
     const double begun_ms = live_read_sums(web).waited_ms;
     do {
         for (int i = 0; i < READINGS; i++)
@@ -132,15 +144,46 @@ START_TEST(test_a_wait_that_ends_while_it_is_read_counts_once)
     } while (live_read_sums(web).waited_ms - begun_ms < WAITS_MS);
     end_pair(pair);
     /* Also where the kernel takes the CPU from tasks of real time for a while: no wait lasts. */
-    siginfo_t info;
-    kill(web, SIGKILL);
-    ck_assert_int_eq(waitid(P_PID, (id_t)web, &info, WEXITED | WNOWAIT), 0);
+    end_task(web);
     live_read(&live, 1);
     ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
     live_print(&live);
     const struct live_bounds waited = live_waited(&live, "web");
     ck_assert_double_ge(waited.least_ms, WAITS_MS / 2.0);
     live_expect("waits of web", live_total(&live, "web"), waited, 0, EXACT_MS);
+}
+END_TEST
+
+/* A wait with four times as many slices as a ring has: who had the CPU before these is unknown, and
+ * nothing of the wait is lost, or taken for another's. */
+START_TEST(test_what_is_older_than_the_ring_is_unattributed)
+{
+    const struct hr_blame_options options = {.max_groups = 16};
+    pid_t pair[2];
+
+    live_close(&live);
+    live_open(&live, &options, groups);
+    groups_make(groups, "web");
+    groups_make(groups, "fast");
+    groups_make(groups, "quick");
+    live_watch_first(&live, 1, "web", "fast", "quick", NULL);
+    const pid_t web = groups_start_busy(groups, "web", cpu);
+    become_real_time(web, 1);
+    live_add(&live, "web", web);
+    live_read(&live, 0);
+    start_pair(pair, 4 * HR_BLAME_SLICES, 10, "fast", "quick");
+    live_await_wait(web, live_read_sums(web).waited_ms + WAITS_MS);
+    end_pair(pair);
+    end_task(web);
+    live_read(&live, 1);
+    ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
+    live_print(&live);
+    live_expect("waits of web", live_total(&live, "web"), live_waited(&live, "web"), 0, EXACT_MS);
+    ck_assert_uint_eq(live.delta.lost_ns, 0);
+    const double unknown = live_cell(&live, "web", HR_BLAME_UNKNOWN, NULL);
+    const double by_fast = live_cell(&live, "web", HR_BLAME_GROUP, "fast");
+    ck_assert_double_ge(unknown, live_total(&live, "web") / 2);
+    ck_assert_double_ge(by_fast, live_total(&live, "web") / 10);
 }
 END_TEST
 
@@ -254,6 +297,35 @@ START_TEST(test_waits_pass_where_the_cpu_sleeps_v1)
 }
 END_TEST
 
+/* While the group is throttled, others have the CPU in turn, more often than a ring has slices: how
+ * long that was is known all the same. */
+START_TEST(test_a_limit_takes_what_is_older_than_the_ring_v1)
+{
+    const struct hr_blame_options options = {
+        .controller = "cpu", .max_groups = 16, .lasting = true};
+    pid_t pair[2];
+
+    tear_down();
+    groups = groups_new_v1("cpu");
+    live_open(&live, &options, groups);
+    groups_make(groups, "limited");
+    groups_make(groups, "fast");
+    groups_make(groups, "quick");
+    live_watch_first(&live, 1, "limited", "fast", "quick", NULL);
+    start_limited(true);
+    start_pair(pair, HR_BLAME_SLICES, 0, "fast", "quick");
+    live_measure(&live, INTERVALS * INTERVAL_MS);
+    groups_write(groups, "limited", "cpu.cfs_quota_us", "-1");
+    end_pair(pair);
+    live_print(&live);
+    const double waited_ms = live_total(&live, "limited");
+    const double limited_ms = live_cell(&live, "limited", HR_BLAME_LIMIT, NULL);
+    ck_assert_double_gt(waited_ms, 0);
+    if (hr_blame_knows_limit(live.blame))
+        ck_assert_double_ge(limited_ms, 0.9 * waited_ms);
+}
+END_TEST
+
 /* Whether a hierarchy has limits where groups are made; version 1 if it has the controller. */
 static bool has_limits(bool of_version_1)
 {
@@ -277,10 +349,13 @@ int main(void)
         return 0;
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, test_a_wait_that_ends_while_it_is_read_counts_once);
+    tcase_add_test(tests, test_what_is_older_than_the_ring_is_unattributed);
     tcase_add_test(tests, test_waits_that_last_are_within_their_interval);
     if (has_limits(false))
         tcase_add_test(tests, test_waits_pass_where_the_cpu_sleeps);
-    if (has_limits(true))
+    if (has_limits(true)) {
         tcase_add_test(tests, test_waits_pass_where_the_cpu_sleeps_v1);
+        tcase_add_test(tests, test_a_limit_takes_what_is_older_than_the_ring_v1);
+    }
     return run_suite("blame_lasting_live", tests);
 }
