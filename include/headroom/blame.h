@@ -36,7 +36,8 @@
 
 #include "headroom/reason.h"
 
-/** How many slices of each CPU are kept: a wait with more switches is unknown in its beginning. */
+/** How many slices of each CPU are kept: of the beginning of a wait with more switches only the
+ * limit's part is known. */
 #define HR_BLAME_SLICES 1024
 
 /** What a CPU did while a task waited for it. */
