@@ -92,10 +92,10 @@ END
 start_listeners() {
     mkdir "$dir/smtp"
     : >"$dir/graphite"
-    nsenter --target "$machine" --net python3 "$(dirname "${BASH_SOURCE[0]}")/../receivers/listen.py" \
+    nsenter --target "$machine" --net "$python" "$(dirname "${BASH_SOURCE[0]}")/../receivers/listen.py" \
         "$dir/smtp" "$root/dev/log" "$log" >"$dir/listening" &
     processes="$processes $!"
-    nsenter --target "$machine" --net python3 -c 'if True:
+    nsenter --target "$machine" --net "$python" -c 'if True:
         import socketserver, sys
         class Lines(socketserver.StreamRequestHandler):
             def handle(self):
