@@ -7,7 +7,6 @@
 #include "common/log.h"
 #include "headroom/array.h"
 #include "headroom/cgroup.h"
-#include "headroom/clock.h"
 
 #define PLUGIN "psi"
 
@@ -61,7 +60,6 @@ static void add_group(struct psi_groups *groups, struct hr_cgroup *group)
         selection_unname(groups->selection, instance);
         return;
     }
-    added->added_ns = hr_clock_ns();
     added->series.instance = instance;
     added->alert_count = psi_groups_init_alerts(groups, added->alerts, instance, group);
     groups->alert_count += count;

@@ -22,7 +22,6 @@
 struct psi_group {
     SLIST_ENTRY(psi_group) removed;
     struct psi_series series;
-    uint64_t added_ns;
     bool is_young; /**< has no series yet; changed with both locks held */
     struct psi_top_standing standing;
     struct psi_taken *taken; /**< NULL: none is published */

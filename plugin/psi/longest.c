@@ -11,6 +11,9 @@
 /* A group found later, whose values weren't read yet, is new: it has waited since it was found. */
 #define NEW_NS (60 * HR_NS_PER_S)
 
+/* It is found a moment after it was made. */
+#define FOUND_LATER_US 10000
+
 /* What a group waited since a read of its values. */
 struct wait {
     const struct hr_cgroup *group; /* NULL: none */
@@ -45,8 +48,14 @@ static uint64_t find_before(const struct hr_cgroup *group,
 
     *stall = earlier != NULL ? earlier->stall[trigger->level] : (struct hr_psi_stall){0};
     if (earlier == NULL)
-        return hr_cgroup_has_age(group, NEW_NS) ? 0 : of_group->added_ns;
+        return hr_cgroup_has_age(group, NEW_NS) ? 0 : hr_cgroup_found_ns(group);
     return stall->present ? earlier->time_ns : 0;
+}
+
+/* A total of more than the time since the group was found is of before, too. */
+static bool is_of_before(const struct hr_psi_stall *before, uint64_t now_us, uint64_t elapsed_us)
+{
+    return !before->present && now_us > elapsed_us + FOUND_LATER_US;
 }
 
 /* By the kernel's average over five minutes. */
@@ -70,7 +79,7 @@ static bool read_wait(const struct hr_cgroup *group, const struct hr_psi_trigger
     const uint64_t now_us = now.stall[trigger->level].total_us;
     const uint64_t elapsed_us = (now.time_ns - since_ns) / HR_NS_PER_US;
     const uint64_t known_us = before.total_us + (lasts ? 0 : usual_us(&before, elapsed_us));
-    if (now_us <= known_us)
+    if (now_us <= known_us || is_of_before(&before, now_us, elapsed_us))
         return false;
     *wait = (struct wait){group, now_us - before.total_us, now_us - known_us, elapsed_us};
     return true;

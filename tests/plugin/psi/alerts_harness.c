@@ -30,8 +30,8 @@ static void write_pressure(const char *group, const char *resource, uint64_t us,
     else
         snprintf(path, sizeof(path), "%s/proc/pressure/%s", tree_path(tree), resource);
     int length = snprintf(text, sizeof(text),
-                          "some avg10=0.00 avg60=0.00 avg300=%.2f total=%" PRIu64 "\n"
-                          "full avg10=0.00 avg60=0.00 avg300=%.2f total=%" PRIu64 "\n",
+                          "some avg10=0.00 avg60=0.00 avg300=%.2f total=%010" PRIu64 "\n"
+                          "full avg10=0.00 avg60=0.00 avg300=%.2f total=%010" PRIu64 "\n",
                           average_pct, us, average_pct, us);
     int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0644);
     ck_assert_int_ge(fd, 0);
@@ -83,6 +83,11 @@ void alerts_stall(const char *group, const char *resource, uint64_t stalled_us)
 void alerts_stall_always(const char *group, const char *resource, uint64_t stalled_us)
 {
     write_pressure(group, resource, BEGINNING + stalled_us, 100, 0);
+}
+
+void alerts_set_total(const char *group, const char *resource, uint64_t us)
+{
+    write_pressure(group, resource, us, 0, 0);
 }
 
 /* --- Notifications and values --------------------------------------------- */

@@ -45,6 +45,9 @@ void alerts_stall(const char *group, const char *resource, uint64_t stalled_us);
 /** Sets the total of a group that stalls all the time, by the average over five minutes. */
 void alerts_stall_always(const char *group, const char *resource, uint64_t stalled_us);
 
+/** Sets the total of a group that was made just now. */
+void alerts_set_total(const char *group, const char *resource, uint64_t us);
+
 /** Stalls, at least so many times as the counter of the trigger "m" must have, for at least a time.
  * @param instance  of the group. */
 void alerts_stall_for(const char *instance, const char *group, int events, uint64_t least_ms);

@@ -70,18 +70,31 @@ START_TEST(names_the_group_above_of_several)
 }
 END_TEST
 
-/* A group that is made between two reads, as of a job that begins. */
+/* For how long a group waited that is made between two reads, as of a job that begins: half of the
+ * time, or longer than it is known. */
+static const bool is_older[] = {false, true};
+
 START_TEST(names_a_group_that_is_new)
 {
     begin(GROUPS RULE("m", ""));
     alerts_stall("g/b.service", "memory", 100000);
+    const uint64_t made_ms = alerts_now_ms();
     alerts_add_group("g/new.service", true);
-    for (size_t turn = 1; turn <= 20; turn++) {
-        alerts_stall("g/new.service", "memory", STALL_US);
+    alerts_set_total("g/new.service", "memory", 0);
+    harness_sleep(2500); /* as a tenth of the stall is named */
+    for (size_t turn = 1; turn <= (is_older[_i] ? 1 : 20); turn++) {
+        const uint64_t life_us = 1000 * (alerts_now_ms() - made_ms);
+        alerts_set_total("g/new.service", "memory", is_older[_i] ? 10 * life_us : life_us / 2);
         alerts_stall(NULL, "memory", STALL_US);
         const notification_t *notice = alerts_await("system", NOTIF_WARNING, turn);
-        if (strstr(notice->message, "in the system: longest in g/new.service, ") != NULL)
+        const bool is_named = strstr(notice->message, "longest in g/new.service, ") != NULL;
+        if (is_named)
+            ck_assert_double_le(alerts_meta_number(notice, "LongestWait"),
+                                alerts_meta_number(notice, "LongestWindow"));
+        if (is_named || is_older[_i]) {
+            ck_assert_int_eq(is_named, !is_older[_i]);
             return;
+        }
         alerts_await("system", NOTIF_OKAY, turn);
     }
     ck_abort_msg("%s", fake_notification(0)->message);
@@ -171,7 +184,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, names_the_group_that_waits_longest, 0, COUNT(tasks));
     tcase_add_test(tests, names_the_group_above_of_several);
-    tcase_add_test(tests, names_a_group_that_is_new);
+    tcase_add_loop_test(tests, names_a_group_that_is_new, 0, COUNT(is_older));
     tcase_add_test(tests, names_none_that_waits_as_usual);
     tcase_add_loop_test(tests, names_none_that_did_not_wait, 0, COUNT(nameless));
     tcase_add_test(tests, fits_the_message);
