@@ -149,9 +149,7 @@ static size_t print_others(FILE *out, const struct listing *all, const struct li
     while ((group = hr_cgroup_set_next(all->set, group)) != NULL) {
         if (is_selected(selected, group))
             continue;
-        fputs("  ", out);
-        print_safely(out, group->path);
-        putc('\n', out);
+        print_group(out, all, group);
         count++;
     }
     return count;
@@ -225,8 +223,10 @@ static void print_heading(FILE *out, const struct cgroups_of_plugin *of)
 
 static void print_plugin(FILE *out, const struct hr_root *root, const struct cgroups_of_plugin *of)
 {
-    const struct usage_selection any = select_all();
+    struct usage_selection any = select_all();
     const struct cgroups_of_plugin all = {of->plugin, of->controller, &any};
+
+    any.runtimes = of->selection->runtimes;
     struct listing listing = list_cgroups(root, of), others = list_cgroups(root, &all);
 
     if (listing.set == NULL || others.set == NULL) {
@@ -238,7 +238,10 @@ static void print_plugin(FILE *out, const struct hr_root *root, const struct cgr
         print_heading(out, of);
         if (print_selected(out, &listing) == 0)
             fputs("  none\n", out);
-        fprintf(out, "\n%s doesn't select, of those with processes:\n", of->plugin);
+        fprintf(out,
+                "\n%s doesn't select, of those with processes, with the name that each would "
+                "have:\n",
+                of->plugin);
         if (print_others(out, &others, &listing) == 0)
             fputs("  none\n", out);
     }

@@ -61,7 +61,7 @@ struct top {
     struct alerts *alerts;     /* NULL: not asked for */
     char alerts_problem[512];  /* why the log file can't be read; "" if it can */
     struct patterns *patterns; /* NULL: the configuration isn't known */
-    char lack[768];            /* of groups, and what helps; "" if none is missing, or late */
+    char lack[900];            /* of groups, and what helps; "" if none is missing, or late */
     int empty_reads;
     bool help;             /* shown instead of the table */
     sigset_t waiting_mask; /* signals are handled only in ppoll() */
@@ -305,11 +305,16 @@ static const char *describe_restriction(const struct usage *usage)
     return usage->psi.top_groups > 0 ? ", or ones that don't wait (TopGroups)" : "";
 }
 
-/* As patterns may match none. */
+/* Which patterns match none, if any: else what they match is empty. */
 static void describe_no_groups(struct top *top)
 {
+    const char *unmatched = top->patterns != NULL ? patterns_describe(top->patterns) : "";
     char there[200] = "";
 
+    if (unmatched[0] != '\0') {
+        snprintf(top->lack, sizeof(top->lack), "collectd has no values of cgroups: %s", unmatched);
+        return;
+    }
     if (top->memory != NULL)
         memory_describe_groups(top->memory, &top->table, there, sizeof(there));
     snprintf(
