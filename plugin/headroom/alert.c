@@ -18,6 +18,11 @@
 #define CLEARLY_PCT  5
 #define CLEARLY_TIME 1.5
 
+/* Parts of the machine's CPU time that are used where that is what tasks lack: to begin an alarm,
+ * and to go on with it. */
+#define BUSY       0.9
+#define STILL_BUSY 0.8
+
 /* In bytes, of some ten minutes: what is less isn't growth. */
 #define LEAST_GROWTH 1048576
 
@@ -133,13 +138,25 @@ static bool has_little(const struct hr_room *room, int resource, double below_pc
            alert_most_room_pct(room) < below_pct;
 }
 
+/* Whoever waits while CPUs of the machine are idle is kept from these, by an affinity, a cpuset or
+ * a limit: alarms of groups say so, and the machine lacks nothing. */
+static bool has_idle_cpus(const struct subject *subject, int resource, bool is_open)
+{
+    const struct hr_room *room = &subject->room[resource];
+
+    return resource == SUBJECT_CPU && subject->path == NULL && room->status == 0 &&
+           room->used < (is_open ? STILL_BUSY : BUSY) * room->limit;
+}
+
 static bool is_alarming(const struct alert_rule *rule, const struct subject *subject, int resource,
                         bool is_open)
 {
     const double before_s = (double)rule->before_us / HR_US_PER_S;
 
-    if (rule->room_below_pct > 0 && has_little(&subject->room[resource], resource,
-                                               rule->room_below_pct + (is_open ? CLEARLY_PCT : 0)))
+    if (rule->room_below_pct > 0 &&
+        has_little(&subject->room[resource], resource,
+                   rule->room_below_pct + (is_open ? CLEARLY_PCT : 0)) &&
+        !has_idle_cpus(subject, resource, is_open))
         return true;
     return leads_to_trouble(subject, resource, is_open ? CLEARLY_TIME * before_s : before_s);
 }

@@ -148,6 +148,41 @@ static void read_io(unsigned own_kib, unsigned other_kib, unsigned intervals)
     }
 }
 
+/* Tasks wait for a CPU nearly all the time, while so much of each second both CPUs run. */
+static void wait_for_cpus(unsigned first_pct, unsigned second_pct, unsigned intervals)
+{
+    static unsigned first_s, second_s, waited_s;
+
+    for (unsigned i = 0; i < intervals; i++) {
+        first_s += first_pct / 10;
+        second_s += second_pct / 10;
+        waited_s += 9;
+        room_tree_machine(tree, first_s, second_s, 100);
+        tree_pressure(tree, NULL, "cpu", 1000000ull * waited_s, 0);
+        headroom_pass(10);
+    }
+}
+
+START_TEST(the_machine_lacks_no_cpu_that_idles)
+{
+    harness_begin("System true\n<Alert>\n</Alert>");
+    wait_for_cpus(100, 0, 20);
+    harness_sleep(100);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    ck_assert_double_eq(harness_number("headroom-system/percent-room-cpu"), 0);
+    wait_for_cpus(100, 90, 40); /* that of the last minutes counts */
+    const notification_t *notice = headroom_await_notice(NOTIF_WARNING, 1);
+    headroom_assert_says(notice, "cpu: trouble now in the system");
+    wait_for_cpus(100, 70, 10); /* still busy */
+    harness_sleep(100);
+    ck_assert_uint_eq(fake_notifications(), 1);
+    wait_for_cpus(100, 0, 40);
+    headroom_await_notice(NOTIF_OKAY, 1);
+    ck_assert_uint_eq(fake_notifications(), 2);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
 START_TEST(notifies_of_little_room_by_io)
 {
     room_tree_add_group(tree, "p");
@@ -499,6 +534,7 @@ int main(void)
     tcase_add_test(tests, notifies_of_trouble_to_come_once);
     tcase_add_test(tests, a_working_set_that_ends_is_no_growth);
     tcase_add_test(tests, notifies_of_little_room_that_lasts);
+    tcase_add_test(tests, the_machine_lacks_no_cpu_that_idles);
     tcase_add_test(tests, notifies_of_little_room_by_io);
     tcase_add_test(tests, ends_the_alarm_of_a_group_that_is_gone);
     tcase_add_test(tests, a_group_that_ended_begins_again);
