@@ -56,9 +56,10 @@ EOT
 # start COMMAND...: becomes the command, which ends when its parent does, whatever ends that.
 start() { exec setpriv --pdeathsig TERM "$@"; }
 
-# start_collectd FOLDER: with the configuration there, until it samples. Sets $daemon.
+# start_collectd FOLDER: with the configuration there, until it samples; in a session of its own, as it takes Ctrl-C for its
+# end. Sets $daemon.
 start_collectd() {
-    (start "$collectd" -f -C "$1/collectd.conf" >"$1/out" 2>&1) </dev/null &
+    (start setsid "$collectd" -f -C "$1/collectd.conf" >"$1/out" 2>&1) </dev/null &
     daemon=$!
     for _ in {1..100}; do
         grep -qs "entering read-loop" "$1/log" && return
@@ -69,11 +70,20 @@ start_collectd() {
     fail "collectd did not start: see $1/log"
 }
 
-# end_process PID: ends a process of ours, and waits for its end.
+# end_process PID: ends a process of ours, and waits for its end; by force if it takes ten seconds, as that of a collectd
+# may whose writer hangs.
 end_process() {
     kill "$1" 2>/dev/null
-    wait "$1" 2>/dev/null
-}
+    for _ in {1..100}; do
+        kill -0 "$1" 2>/dev/null || break
+        sleep 0.1
+    done
+    kill -KILL "$1" 2>/dev/null
+    # A signal to this shell ends the wait, but not the process.
+    while kill -0 "$1" 2>/dev/null; do
+        wait "$1"
+    done
+} 2>/dev/null
 
 # remove_group FOLDER: removes a cgroup, once the last of its processes is really gone.
 remove_group() {

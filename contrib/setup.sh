@@ -48,7 +48,11 @@ install_packages() {
     fi
     mapfile -t missing < <(missing_packages "$@")
     [ ${#missing[@]} -gt 0 ] || return 0
-    [ "$(id -u)" -eq 0 ] || sudo=(sudo)
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || fail "Run this as root, or install sudo, as these packages are missing: ${missing[*]}"
+        sudo=(sudo)
+    fi
+    mkdir -p build
     say "Installing, which may take minutes (build/packages.log shows how far that is): ${missing[*]}"
     "${sudo[@]}" apt-get update -qq || say "The package lists could not be brought up to date."
     # Where clang brings its runtime library along, and perf comes with the kernel's tools, there are
@@ -124,6 +128,7 @@ bootstrap() {
         return
     fi
     say "Making configure, which takes half a minute"
+    mkdir -p build
     quietly build/autoreconf.log autoreconf -fi || fail "autoreconf failed: see build/autoreconf.log"
 }
 
