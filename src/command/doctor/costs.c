@@ -282,16 +282,27 @@ print_note(const struct note *note, const char *what, const char *format, ...)
     output_fold(note->out, text, NOTE_INDENT, note->width);
 }
 
-static void print_disk(const struct note *note, const char *what, size_t series, double each)
+/* What all plugins take together. */
+struct sums {
+    size_t series, of_new_group; /* 0: no group has any */
+    double values_per_s;
+    bool has_stalls;
+};
+
+static void print_disk(const struct note *note, const char *what, const struct sums *sums,
+                       double each)
 {
-    char of_one[32], of_all[32];
+    char of_one[32], of_all[32], of_group[32], added[80] = "";
 
     format_bytes(each, of_one, sizeof(of_one));
-    format_bytes(each * (double)series, of_all, sizeof(of_all));
+    format_bytes(each * (double)sums->series, of_all, sizeof(of_all));
+    format_bytes(each * (double)sums->of_new_group, of_group, sizeof(of_group));
+    if (sums->of_new_group > 0)
+        snprintf(added, sizeof(added), "each new group adds up to %s, and ", of_group);
     print_note(note, what,
-               "%s per series, %s of disk for headroom's, not collectd's others; those of removed "
-               "groups stay",
-               of_one, of_all);
+               "%s per series, %s of disk for headroom's, not collectd's others; %sthose of "
+               "removed groups stay",
+               of_one, of_all, added);
 }
 
 static void print_csv(const struct note *note, double values_per_s)
@@ -310,12 +321,12 @@ static bool gathers_for_rrdtool(const struct config_item *config)
     return config_number(config_find_of_plugin(config, "rrdtool", "CacheTimeout"), 0) > 0;
 }
 
-static void print_rrdtool(const struct note *note, const struct usage *usage, size_t series,
-                          double values_per_s)
+static void print_rrdtool(const struct note *note, const struct usage *usage,
+                          const struct sums *sums)
 {
-    const double cpu_pct = values_per_s * RRD_US_PER_WRITE / 1e4;
+    const double cpu_pct = sums->values_per_s * RRD_US_PER_WRITE / 1e4;
 
-    print_disk(note, "rrdtool", series, RRD_BYTES);
+    print_disk(note, "rrdtool", sums, RRD_BYTES);
     if (cpu_pct >= RRD_MUCH_CPU_PCT && !gathers_for_rrdtool(&usage->config))
         print_note(note, "rrdtool",
                    "writes each value to its file at once, as it has no CacheTimeout: about "
@@ -381,54 +392,55 @@ static void print_carbon(const struct note *note, const struct hr_root *root, si
 
 /* --- Sums ----------------------------------------------------------------- */
 
-static bool has_plugin(const struct costs costs[COSTS_PLUGINS], const char *name)
+static void add_up(const struct costs costs[COSTS_PLUGINS], struct sums *sums)
 {
-    for (size_t i = 0; i < COSTS_PLUGINS; i++)
-        if (costs[i].plugin != NULL && strcmp(costs[i].plugin, name) == 0)
-            return true;
-    return false;
+    for (size_t i = 0; i < COSTS_PLUGINS; i++) {
+        if (costs[i].plugin == NULL)
+            continue;
+        sums->series += costs[i].series;
+        sums->values_per_s += costs[i].values_per_s;
+        sums->has_stalls |= strcmp(costs[i].plugin, "headroom") == 0;
+        if (costs[i].groups > 0)
+            sums->of_new_group += costs[i].series_per_group;
+    }
 }
 
 static void print_sums(const struct note *note, const struct hr_root *root,
-                       const struct usage *usage, bool has_stalls, size_t series, double values)
+                       const struct usage *usage, const struct sums *sums)
 {
     print_note(note, "CPU",
                "about %.1f %% of a CPU in all, to read %.0f values a second and hand them on",
-               values * CPU_US_PER_VALUE / 1e4, values);
-    if (has_stalls)
+               sums->values_per_s * CPU_US_PER_VALUE / 1e4, sums->values_per_s);
+    if (sums->has_stalls)
         print_note(note, "stalls",
                    "up to %d more series of the headroom plugin for each group with stalls",
                    SERIES_OF_STALL);
-    if (usage->graphite)
-        print_disk(note, "Graphite", series, WHISPER_BYTES);
-    if (usage->graphite)
-        print_carbon(note, root, series);
+    if (usage->graphite) {
+        print_disk(note, "Graphite", sums, WHISPER_BYTES);
+        print_carbon(note, root, sums->series);
+    }
     if (usage->rrdtool) {
-        print_rrdtool(note, usage, series, values);
-        print_rrdtool_files(note, usage, series);
+        print_rrdtool(note, usage, sums);
+        print_rrdtool_files(note, usage, sums->series);
     }
     if (usage->csv)
-        print_csv(note, values);
+        print_csv(note, sums->values_per_s);
 }
 
 void costs_print(FILE *out, const struct hr_root *root, const struct usage *usage,
                  const struct costs costs[COSTS_PLUGINS], size_t width)
 {
     const struct note note = {out, width};
-    size_t series = 0;
-    double values = 0;
+    struct sums sums = {.series = 0};
 
     fprintf(out, "%-12s%8s%16s%9s%10s%7s\n", "costs", "groups", "series a group", "series",
             "values/s", "files");
-    for (size_t i = 0; i < COSTS_PLUGINS; i++) {
-        if (costs[i].plugin == NULL)
-            continue;
-        print_row(out, &costs[i]);
-        series += costs[i].series;
-        values += costs[i].values_per_s;
-    }
+    for (size_t i = 0; i < COSTS_PLUGINS; i++)
+        if (costs[i].plugin != NULL)
+            print_row(out, &costs[i]);
     for (size_t i = 0; i < COSTS_PLUGINS; i++)
         if (costs[i].counting[0] != '\0')
             print_note(&note, "counting", "%s", costs[i].counting);
-    print_sums(&note, root, usage, has_plugin(costs, "headroom"), series, values);
+    add_up(costs, &sums);
+    print_sums(&note, root, usage, &sums);
 }

@@ -390,6 +390,8 @@ static void check_plugins(const struct options *options, const struct hr_root *r
     hr_descriptor_raise_limit(0); /* as each plugin does */
     findings_begin(findings, "collectd", FINDINGS_ALL);
     doctor_check_configuration(usage, NULL, findings);
+    if (usage->path != NULL)
+        doctor_check_receivers(usage, findings);
     /* Another root directory may be that of a host whose name isn't ours. */
     if (usage->path != NULL && options->root == NULL) {
         doctor_check_host_name(usage, findings);
