@@ -8,7 +8,7 @@ build_packages=(autoconf automake pkg-config gcc make libc6-dev
     libbpf-dev libcgroup-dev libjansson-dev libmnl-dev libncurses-dev libpfm4-dev libtraceevent-dev)
 check_packages=(check clang-format libclang-rt-dev shellcheck strace valgrind tmux python3 python3-yaml xz-utils
     binutils util-linux procps man-db locales linux-perf qemu-system-x86 gnuplot-nox rtla libesmtp6 libgcrypt20
-    libmicrohttpd12 libprotobuf-c1
+    libmicrohttpd12 libprotobuf-c1 libyajl2 mosquitto-clients libdlt2 libwrap0
     debhelper dpkg-dev lintian mmdebstrap cpio rpm rpmlint checkpolicy semodule-utils graphite-carbon graphite-web curl jq iproute2 systemd)
 kernel_packages=(bc bison flex libelf-dev libssl-dev)
 
@@ -55,10 +55,10 @@ install_packages() {
     mkdir -p build
     say "Installing, which may take minutes (build/packages.log shows how far that is): ${missing[*]}"
     "${sudo[@]}" apt-get update -qq || say "The package lists could not be brought up to date."
-    # Where clang brings its runtime library along, and perf comes with the kernel's tools, there are
-    # no packages of these names.
+    # Where clang brings its runtime library along, perf comes with the kernel's tools, and mosquitto needs another version
+    # of a library, there are no packages of these names.
     local package
-    for package in libclang-rt-dev linux-perf rtla; do
+    for package in libclang-rt-dev linux-perf rtla libdlt2; do
         apt-cache show $package >/dev/null 2>&1 || missing=("${missing[@]/$package/}")
     done
     # shellcheck disable=SC2068 # the empty one must vanish
