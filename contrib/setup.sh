@@ -38,6 +38,25 @@ kernel_sources() {
     apt-cache show $package >/dev/null 2>&1 && echo $package || echo linux-source
 }
 
+# has_candidate PACKAGE: whether apt has a version of it to install.
+has_candidate() { LC_ALL=C apt-cache policy "$1" | grep '^ *Candidate: [^(]' >/dev/null; }
+
+# fail_without_collectd LACKING OTHER...: says what can be done where apt has no such packages of collectd, but has the others.
+fail_without_collectd() {
+    cat >&2 <<EOF
+apt has no package $1 here. Ubuntu has collectd in its component universe, 22.04 in the updates of that:
+  sudo add-apt-repository universe            # and run this again
+Where there is none, take collectd's own release, 5.12, from https://collectd.org/download.html, and in its folder
+  ./configure && make && sudo make install    # to /opt/collectd
+  mkdir -p headers/collectd && ln -s ../../src headers/collectd/core
+Then build headroom from source, with the path of that folder headers for HEADERS; configure says what it lacks:
+  sudo apt-get install --no-install-recommends ${*:2}
+  autoreconf -fi && mkdir -p build/collectd && cd build/collectd
+  ../../configure --prefix=/opt/collectd --with-collectd-includes=HEADERS && make && sudo make install
+EOF
+    exit 1
+}
+
 # install_packages PACKAGE...: on Debian and Ubuntu installs what is missing; elsewhere says what is
 # needed, and goes on if the most important of it is there.
 install_packages() {
@@ -55,9 +74,17 @@ install_packages() {
     mkdir -p build
     say "Installing, which may take minutes (build/packages.log shows how far that is): ${missing[*]}"
     "${sudo[@]}" apt-get update -qq || say "The package lists could not be brought up to date."
+    local package lacking=() others=()
+    for package in "${missing[@]}"; do
+        if [[ $package = collectd-* ]] && ! has_candidate "$package"; then
+            lacking+=("$package")
+        else
+            others+=("$package")
+        fi
+    done
+    [ ${#lacking[@]} -eq 0 ] || fail_without_collectd "${lacking[*]}" "${others[@]}"
     # Where clang brings its runtime library along, perf comes with the kernel's tools, and mosquitto needs another version
     # of a library, there are no packages of these names.
-    local package
     for package in libclang-rt-dev linux-perf rtla libdlt2; do
         apt-cache show $package >/dev/null 2>&1 || missing=("${missing[@]/$package/}")
     done
