@@ -3,16 +3,21 @@
 bring schema 37 up to date themselves."""
 import string
 
+from queries import TAGS, list_transformations
+
 # name: (label, of which plugins, which tag, may be several)
 VARIABLES = {
     "host": ("Host", ("psi", "cgroup_perf", "wss", "osnoise", "headroom"), "host", False),
     "group": ("Group", ("psi", "cgroup_perf", "headroom"), "instance", False),
     "target": ("Working set of", "wss", "instance", True),
     "cpu": ("Noise on", "osnoise", "instance", True),
+    # With another name than "host", as links keep variables by their names, and one can't be several there.
+    "hosts": ("Hosts", ("psi", "headroom", "worst_group"), "host", True),
 }
-# What they are called in tables, and in links.
-COLUMN = {"group": "Group", "target": "Target", "cpu": "CPU"}
-THING = {"group": "group", "target": "working set", "cpu": "CPU"}
+# What they are called in tables, and in links; and to which page these lead.
+COLUMN = {"host": "Host", "group": "Group", "target": "Target", "cpu": "CPU"}
+THING = {"host": "host", "group": "group", "target": "working set", "cpu": "CPU"}
+PAGE = {"host": "overview", "group": "group", "target": "group", "cpu": "group"}
 
 
 def uid(back_end, page):
@@ -24,12 +29,12 @@ def source(back_end):
 
 
 def link_to(back_end, variable, name):
-    """The drill-down, with what was clicked in a variable; the host, how counters are stored, and the time
-    stay as they are."""
-    kept = ["host", *(more["name"] for more in back_end.more_variables())]
+    """The drill-down, with what was clicked in a variable; the host, unless it is that, how counters are stored, and
+    the time stay as they are."""
+    kept = [*(["host"] if variable != "host" else []), *(more["name"] for more in back_end.more_variables())]
     return {
         "title": f"Show this {THING[variable]}",
-        "url": f"/d/{uid(back_end, 'group')}/headroom?"
+        "url": f"/d/{uid(back_end, PAGE[variable])}/headroom?"
                + "&".join([*(f"${{{each}:queryparam}}" for each in kept), f"var-{variable}={name}",
                            "${__url_time_range}"]),
         "targetBlank": False,
@@ -113,12 +118,13 @@ def table(panel, back_end):
         "options": {"showHeader": True, "cellHeight": "sm",
                     "footer": {"show": False, "reducer": ["sum"], "countRows": False, "fields": ""},
                     "sortBy": [{"displayName": "Mean", "desc": not lowest}]},
-        "transformations": back_end.table_transformations(column, "min" if lowest else "max"),
+        "transformations": back_end.table_transformations(TAGS[panel.series[0].legend][0], column,
+                                                          "min" if lowest else "max"),
     }
 
 
-def matrix(panel, back_end):
-    """A table of cells that have colours, the worst rows first."""
+def cells(panel, back_end, *, overrides=(), order=(), transformations):
+    """A table of cells that have colours; a click on the name of a row leads to what it is of."""
     column = COLUMN[panel.link]
     values = defaults(panel)
     values["custom"] = {"align": "auto", "displayMode": "auto", "inspect": False}
@@ -129,12 +135,29 @@ def matrix(panel, back_end):
                 {"id": "custom.displayMode", "value": "color-background-solid"}]},
             {"matcher": {"id": "byName", "options": column}, "properties": [
                 {"id": "links", "value": [link_to(back_end, panel.link, "${__value.text:percentencode}")]}]},
+            *overrides,
         ]},
         "options": {"showHeader": True, "cellHeight": "sm",
                     "footer": {"show": False, "reducer": ["sum"], "countRows": False, "fields": ""},
-                    "sortBy": [{"displayName": back_end.matrix_order, "desc": True}]},
-        "transformations": back_end.matrix_transformations(column, panel.rename),
+                    "sortBy": list(order)},
+        "transformations": transformations,
     }
+
+
+def matrix(panel, back_end):
+    """Who takes from whom, the worst rows first."""
+    return cells(panel, back_end, order=[{"displayName": back_end.matrix_order, "desc": True}],
+                 transformations=back_end.matrix_transformations(COLUMN[panel.link], panel.rename))
+
+
+def heat_list(panel, back_end):
+    """A row a host, the worst first; each column may have limits of its own."""
+    names = {series: name for series, (name, _) in panel.columns.items()}
+    return cells(panel, back_end, transformations=list_transformations(
+        COLUMN[panel.link], names, any(series.lowest for series in panel.series)),
+        overrides=[{"matcher": {"id": "byName", "options": name},
+                    "properties": [{"id": "thresholds", "value": thresholds(limits)}]}
+                   for name, limits in panel.columns.values() if limits != panel.thresholds])
 
 
 def stat(panel, back_end):
@@ -149,12 +172,12 @@ def stat(panel, back_end):
     }
 
 
-KINDS = {"timeseries": timeseries, "table": table, "matrix": matrix, "stat": stat}
+KINDS = {"timeseries": timeseries, "table": table, "matrix": matrix, "list": heat_list, "stat": stat}
 
 
 def one(panel, back_end, number, place):
     return {
-        "id": number, "type": "table" if panel.kind == "matrix" else panel.kind,
+        "id": number, "type": "table" if panel.kind in ("matrix", "list") else panel.kind,
         "title": panel.title, "description": panel.description,
         "datasource": source(back_end), "gridPos": place,
         # collectd's own interval: between two values there is nothing to see

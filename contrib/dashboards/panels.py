@@ -16,7 +16,7 @@ class Panel:
 
     def __init__(self, title, description, series, *, kind="timeseries", unit="short", width=8, height=8,
                  minimum=0, maximum=None, thresholds=None, stacked=False, log=False, link=None,
-                 nothing=None, rename=None, gaps=False, colours=None):
+                 nothing=None, rename=None, gaps=False, colours=None, columns=None):
         self.title, self.description, self.series, self.kind = title, description, series, kind
         self.unit, self.width, self.height = unit, width, height
         self.minimum, self.maximum, self.thresholds = minimum, maximum, thresholds
@@ -26,6 +26,7 @@ class Panel:
         self.rename = rename        # (regular expression, what becomes of it) of series' names
         self.gaps = gaps            # points stand apart: a line would show what isn't known
         self.colours = colours or {}
+        self.columns = columns      # of a list: {type instance: (name, thresholds)}
 
 
 def psi(where, pressure, **more):
@@ -393,5 +394,110 @@ GROUP = [
               " values are too low by what they would have added. Anything but 0: collectd doesn't get to run"
               " in time.",
               [noise("cpus", "total_operations", "lost", legend="instance")], unit="cps", width=8),
+    ]),
+]
+
+# The columns of lists of hosts.
+STALLED = {"cpu-some": ("CPU, some", PRESSURE), "cpu-full": ("CPU, full", STALL),
+           "memory-some": ("Memory, some", STALL), "memory-full": ("Memory, full", STALL),
+           "io-some": ("I/O, some", PRESSURE), "io-full": ("I/O, full", STALL),
+           "irq-full": ("Interrupts", STALL)}
+ROOMS = {"room": ("Least", LEFT), "room-cpu": ("CPU", LEFT), "room-memory": ("Memory", LEFT),
+         "room-io": ("I/O", LEFT)}
+
+
+def hosts(title, description, series, columns, **more):
+    """A row a host, the worst ones first. There is no text for nothing, as each cell without a value would have it."""
+    return Panel(title, f"{description} Means of the time that is shown. A click on a column sorts by it, on a name"
+                 " leads to the host.",
+                 [series], kind="list", unit="percent", maximum=100, height=12, link="host", columns=columns,
+                 **more)
+
+
+def pressure_of_hosts(where, title, description):
+    return hosts(title, f"The share of time in which some task, or all tasks at once (full), waited {description}",
+                 psi(where, "{cpu,memory,io,irq}-{some,full}", legend="cell"), STALLED, width=14,
+                 thresholds=PRESSURE)
+
+
+def room_of_hosts(where, title, description):
+    return hosts(title, description,
+                 room(where, "percent", "{room,room-cpu,room-memory,room-io}", legend="cell", lowest=True), ROOMS,
+                 width=10, thresholds=LEFT)
+
+
+def waiting_hosts(pressure, name, what, advice):
+    return Panel(f"Hosts that wait for {name}",
+                 f"The share of time in which {what}, in the group of the host in which that was most: the ten hosts"
+                 f" with the most. {advice} A click on a line leads to the host.",
+                 [psi("worst", pressure, legend="host", top=(10, 1))],
+                 unit="percent", maximum=100, link="host", gaps=True, nothing="no host waits")
+
+
+def trouble_of_hosts(where, title, whose, advice):
+    return Panel(title, f"Minutes until {whose} has no memory left, at the present trend; 0 in trouble, by whatever"
+                 f" resource. A host that isn't here has no such trend within a day. {advice}",
+                 [room(where, "duration", "to_trouble", times=1 / 60, legend="host", below=(10, 1439))],
+                 unit="m", link="host", gaps=True, nothing="no trend leads to trouble")
+
+
+HOSTS = [
+    ("The worst group of each host", [
+        pressure_of_hosts(
+            "worst", "Hosts by the pressure of their worst group",
+            "in the group of the host in which that was most; which group that is, headroom top on the host shows. Red"
+            " in a column of memory is the most urgent. Of a CPU it may be a group that its own limit throttles: then"
+            " the machine, below, doesn't wait."),
+        room_of_hosts(
+            "worst", "Hosts by the room of their tightest group",
+            "How much more the group with the least could take before its tasks are in trouble, in percent of what"
+            " it could have; 0 is trouble now. At the top raise the limit that binds, or move work to the hosts at"
+            " the end."),
+        waiting_hosts(
+            "cpu-some", "a CPU", "at least one task could run but found no CPU free, or was throttled",
+            "Many hosts at once: there is more work than before, or it is badly spread. One alone: headroom blame on"
+            " the host says who takes its CPUs."),
+        waiting_hosts(
+            "memory-some", "memory", "at least one task waited for memory",
+            "Above 20 % the host is about to thrash: stop or limit the group that takes the memory."),
+        waiting_hosts(
+            "io-full", "I/O", "all tasks waited for block I/O at once, so that nothing was done",
+            "Many hosts at once may share a storage that is slow."),
+        Panel("Hosts by the least room", "The room of the host's tightest group, by the mean and the lowest of the time"
+              " that is shown: who had none for a short while only is here, too. A click on a name leads to the"
+              " host.",
+              [room("worst", "percent", "room", legend="host", lowest=True)],
+              kind="table", unit="percent", link="host", thresholds=LEFT,
+              nothing="no headroom plugin sends values"),
+        Panel("Room of the tightest hosts", "The ten hosts whose tightest group has the least, below 50 %. Near 0 for"
+              " long: move work to a host that isn't here, raise the limit that binds, or add a host.",
+              [room("worst", "percent", "room", legend="host", below=(10, 50))],
+              unit="percent", maximum=100, link="host", gaps=True, nothing="all hosts have room"),
+        trouble_of_hosts(
+            "worst", "Time to trouble of groups, by host", "a group of the host",
+            "Many lines that fall since a release are a leak in it: go back, or restart it before."),
+    ]),
+    ("Whole machines", [
+        pressure_of_hosts(
+            "machines", "Hosts by the pressure of the whole machine",
+            "anywhere on the machine. High here, the machine is too small for its work, or its disk too slow; high"
+            " above and low here, a group waits alone, mostly for its own limit."),
+        room_of_hosts(
+            "machines", "Hosts by the room of the whole machine",
+            "How much more the machine could take before its tasks are in trouble, in percent of what it has; 0 is"
+            " trouble now. New work belongs on the hosts at the end."),
+        trouble_of_hosts(
+            "machines", "Time to trouble of machines", "the machine",
+            "Move work away before, or restart what grows: headroom top on the host shows which group that is."),
+        Panel("Killed for lack of memory, by host", "How many processes the kernel killed, per minute: work that was"
+              " lost. The notification, in the log or in the mail, says which and why; so does dmesg on the host.",
+              [room("machines", "total_operations", "oom_kill", counter=True, times=60, legend="host", top=(10, 0))],
+              link="host", gaps=True, nothing="none was killed"),
+        Panel("Alerts, by host", "How often the triggers of psi for the whole machine fired, per minute: each is a"
+              " stall longer than its limit. The notification, in the log or in the mail, names the tasks that"
+              " waited.",
+              [Series("psi", "machines", "derive", "trigger_*", counter=True, times=60, total=True, legend="host",
+                      top=(10, 0))],
+              link="host", gaps=True, nothing="no trigger fired"),
     ]),
 ]

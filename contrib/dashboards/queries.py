@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """One description of a series, and how each back end is asked for it.
 
-A Series names what collectd-psi(5) and the other man pages document: plugin, instance, type and type instance. InfluxQL,
-Graphite and PromQL turn it into their queries. All leave the variables of Grafana in: $host, $group, $target, $cpu.
+A Series names what collectd-psi(5) and the other man pages document: plugin, instance, type and type instance.
+InfluxQL, Graphite and PromQL turn it into their queries. All leave the variables of Grafana in: $host, $group, $target,
+$cpu, and $hosts, which may be several.
 """
 import re
 
@@ -14,14 +15,17 @@ WHERE = {
     "targets": "the chosen targets of wss",
     "cpus": "the chosen CPUs",
     "every": "all there are",
+    "machines": "the whole machine, of each of the chosen hosts",
+    "worst": "the worst group of each of the chosen hosts: a series that fleet.conf makes of all groups'",
 }
-
+FLEET = ("machines", "worst")
 
 # The column of a matrix that has the sums.
 SUM = "All"
 
 # The legends that are made of what distinguishes series.
-TAGS = {"instance": ["instance"], "type_instance": ["type_instance"], "both": ["instance", "type_instance"]}
+TAGS = {"instance": ["instance"], "type_instance": ["type_instance"], "both": ["instance", "type_instance"],
+        "host": ["host"], "cell": ["host", "type_instance"]}
 
 
 class Series:
@@ -34,12 +38,18 @@ class Series:
         self.without = without      # a regular expression of type instances that are not meant
         self.counter = counter      # DERIVE: a rate is wanted
         self.times = times          # what values are multiplied by
-        self.legend = legend        # a text, "instance", "type_instance" or "both"
+        self.legend = legend        # a text, or which of TAGS; "cell" is of a list of hosts
         self.top = top              # (how many, above which value): the instances that matter
         self.below = below          # (how many, below which value): likewise
         self.total = total          # the sum of all instances, by type instance
         self.peak = peak            # where several values are one point, the highest, not the mean
         self.lowest = lowest        # in a table: the lowest beside the mean, not the highest
+
+    def names(self, tagged):
+        """What the lines are called, where tagged() has a tag's value: by what distinguishes them, of a cell in pairs
+        that Grafana can take apart."""
+        names = [tagged(tag) for tag in TAGS.get(self.legend, [])]
+        return "host={} of={}".format(*names) if self.legend == "cell" else ".".join(names) or self.legend
 
 
 def expression(glob):
@@ -55,6 +65,21 @@ def is_pattern(glob):
 
 def number(value):
     return f"{value:.9f}".rstrip("0").rstrip(".")
+
+
+def list_transformations(column, columns, lowest):
+    """Lines that are called by pairs become a row a host and a column a resource, the worst rows first: rows keep the
+    order in which their first cell comes."""
+    return [
+        {"id": "reduce", "options": {"reducers": ["mean"], "mode": "seriesToRows"}},
+        {"id": "sortBy", "options": {"fields": {}, "sort": [{"field": "Mean", "desc": not lowest}]}},
+        {"id": "extractFields", "options": {"source": "Field", "format": "kvp"}},
+        {"id": "groupingToMatrix", "options": {
+            "rowField": "host", "columnField": "of", "valueField": "Mean", "emptyValue": "null"}},
+        {"id": "organize", "options": {
+            "excludeByName": {}, "indexByName": {name: place for place, name in enumerate(["host\\of", *columns])},
+            "renameByName": {"host\\of": column, **columns}}},
+    ]
 
 
 def matrix_of_labels(row, taker, column, rename):
@@ -79,6 +104,7 @@ class InfluxQL:
     name = "influxdb"
     title = "InfluxDB"
     host = '"host" =~ /^${host:regex}$/'
+    hosts = '"host" =~ /^${hosts:regex}$/'
 
     def measurement(self, plugins):
         plugins = plugins if isinstance(plugins, str) else "(" + "|".join(plugins) + ")"
@@ -92,10 +118,17 @@ class InfluxQL:
             "targets": ['"instance" =~ /^${target:regex}$/'],
             "cpus": ['"instance" =~ /^${cpu:regex}$/'],
             "every": [],
+            "machines": ["\"instance\" = 'system'"],
+            "worst": [f"\"instance\" = '{series.plugin}'"],
         }[series.where]
 
+    @staticmethod
+    def plugin(series):
+        return "worst_group" if series.where == "worst" else series.plugin
+
     def conditions(self, series):
-        of = [self.host, *self.instances(series), f"\"type\" = '{series.type}'"]
+        host = self.hosts if series.where in FLEET else self.host
+        of = [host, *self.instances(series), f"\"type\" = '{series.type}'"]
         if is_pattern(series.type_instance):
             of.append(f'"type_instance" =~ /^{expression(series.type_instance)}$/')
         else:
@@ -114,32 +147,45 @@ class InfluxQL:
         if series.type == "duration":
             # The one type here whose value has another name in types.db: it is the field's name with
             # influxdb.conf, the measurement's with network.conf.
-            return (f'(SELECT "seconds" AS "value" FROM "{series.plugin}" WHERE {where}),'
-                    f' (SELECT "value" FROM "{series.plugin}_seconds" WHERE {where}) WHERE $timeFilter')
+            return (f'(SELECT "seconds" AS "value" FROM "{self.plugin(series)}" WHERE {where}),'
+                    f' (SELECT "value" FROM "{self.plugin(series)}_seconds" WHERE {where}) WHERE $timeFilter')
         if series.counter:
             return (f'(SELECT ${{counters:raw}} AS "value" FROM {self.measurement(series.plugin)}'
-                    f' WHERE {where} GROUP BY "instance", "type_instance") WHERE $timeFilter')
-        return f"{self.measurement(series.plugin)} WHERE {where}"
+                    f" WHERE {where} GROUP BY {self.tags(self.each(series))}) WHERE $timeFilter")
+        return f"{self.measurement(self.plugin(series))} WHERE {where}"
+
+    @staticmethod
+    def each(series):
+        """By what series are told apart."""
+        return [*(["host"] if series.where in FLEET else []), "instance", "type_instance"]
+
+    @staticmethod
+    def tags(tags):
+        return ", ".join(f'"{tag}"' for tag in tags)
 
     def select(self, series, tags, alias=""):
         return f"SELECT {self.value(series)}{alias} FROM {self.source(series)} GROUP BY {self.by(tags)}"
 
     def by(self, tags):
-        return ", ".join(["time($__interval)", *(f'"{tag}"' for tag in tags)])
+        return ", ".join(["time($__interval)", self.tags(tags)] if tags else ["time($__interval)"])
 
     def graph(self, series):
         tags = TAGS.get(series.legend, [])
         if series.total:
-            points = self.select(series, ["instance", *tags], ' AS "v"')
-            return (f'SELECT sum("v") FROM ({points} fill(none)) WHERE $timeFilter'
-                    f" GROUP BY {self.by(tags)} fill(null)")
-        if series.top or series.below:
-            # InfluxQL can't choose series by their values: only the points that matter are taken, so
-            # that what is quiet makes no series.
+            points = self.select(series, self.each(series), ' AS "v"')
+            summed = (f'FROM ({points} fill(none)) WHERE $timeFilter'
+                      f" GROUP BY {self.by(tags)}")
+            if not series.top:
+                return f'SELECT sum("v") {summed} fill(null)'
+            points = f'SELECT sum("v") AS "v" {summed}'
+        elif series.top or series.below:
             points = self.select(series, tags, ' AS "v"')
-            matters = f"> {number(series.top[1])}" if series.top else f"< {number(series.below[1])}"
-            return f'SELECT "v" FROM ({points} fill(none)) WHERE "v" {matters} GROUP BY "{tags[0]}"'
-        return self.select(series, tags) + " fill(null)"
+        else:
+            return self.select(series, tags) + " fill(null)"
+        # InfluxQL can't choose series by their values: only the points that matter are taken, so that what is quiet
+        # makes no series.
+        matters = f"> {number(series.top[1])}" if series.top else f"< {number(series.below[1])}"
+        return f'SELECT "v" FROM ({points} fill(none)) WHERE "v" {matters} GROUP BY {self.tags(tags)}'
 
     def table(self, series):
         # Not of means per $__interval: the first of these begins before $timeFilter, and then InfluxDB
@@ -149,20 +195,22 @@ class InfluxQL:
         return (f'SELECT mean("value"){times} AS "mean", {other}("value"){times} AS "{other}"'
                 f' FROM {self.source(series)} GROUP BY "{TAGS[series.legend][0]}"')
 
+    def list(self, series):
+        return f'SELECT mean("value") FROM {self.source(series)} GROUP BY {self.tags(TAGS[series.legend])}'
+
     def matrix(self, series):
-        tags = ", ".join(f'"{tag}"' for tag in TAGS[series.legend])
+        tags = self.tags(TAGS[series.legend])
         return (f'SELECT "v" FROM (SELECT mean("value") * {number(series.times)} AS "v" FROM {self.source(series)}'
                 f' GROUP BY {tags}) WHERE "v" > {number(series.top[1])} GROUP BY {tags}')
 
     def target(self, series, letter, kind="timeseries"):
-        tags = TAGS.get(series.legend, [])
         table = kind == "table"
-        legend = ".".join(f"$tag_{tag}" for tag in tags) if tags else series.legend or ""
+        query = {"table": self.table, "matrix": self.matrix, "list": self.list}.get(kind, self.graph)
         return {
             "refId": letter,
             "rawQuery": True,
-            "query": {"table": self.table, "matrix": self.matrix}.get(kind, self.graph)(series),
-            "alias": "" if table else legend,
+            "query": query(series),
+            "alias": "" if table else series.names(lambda tag: f"$tag_{tag}") or "",
             "resultFormat": "table" if table else "time_series",
         }
 
@@ -192,11 +240,11 @@ class InfluxQL:
         }]
 
     # A table has a column for the tag; it is named as Graphite's is.
-    def table_transformations(self, column, other):
+    def table_transformations(self, tag, column, other):
         return [{"id": "organize", "options": {
             "excludeByName": {"Time": True, "time": True},
             "indexByName": {},
-            "renameByName": {"instance": column, "mean": "Mean", other: other.capitalize()}}}]
+            "renameByName": {tag: column, "mean": "Mean", other: other.capitalize()}}}]
 
     matrix_order = SUM
 
@@ -212,8 +260,10 @@ class Graphite:
 
     def path(self, series):
         instance = {"system": "system", "group": "$group", "groups": "*", "targets": "$target",
-                    "cpus": "$cpu", "every": "*"}[series.where]
-        path = f"collectd.$host.{series.plugin}.{instance}.{series.type}"
+                    "cpus": "$cpu", "every": "*", "machines": "system", "worst": series.plugin}[series.where]
+        host = "$hosts" if series.where in FLEET else "$host"
+        plugin = "worst_group" if series.where == "worst" else series.plugin
+        path = f"collectd.{host}.{plugin}.{instance}.{series.type}"
         return f"{path}.{series.type_instance}" if series.type_instance else path
 
     def unnamed(self, series):
@@ -227,7 +277,10 @@ class Graphite:
         return f'consolidateBy({query}, "max")' if series.peak else query
 
     def named(self, query, series):
-        nodes = [{"instance": 3, "type_instance": 5}[tag] for tag in TAGS.get(series.legend, [])]
+        nodes = [{"host": 1, "instance": 3, "type_instance": 5}[tag] for tag in TAGS.get(series.legend, [])]
+        if series.legend == "cell":
+            host = series.names({"host": "\\1", "type_instance": ""}.get)
+            return f'aliasSub(aliasByNode({query}, 1, 5), "^([^.]+)[.]", "{host}")'
         if series.total:
             return f'groupByNode({query}, {nodes[0]}, "sum")'
         if nodes:
@@ -254,7 +307,7 @@ class Graphite:
         return self.named(self.highest(self.unnamed(series), series), series)
 
     def target(self, series, letter, kind="timeseries"):
-        query = {"table": self.table, "matrix": self.matrix}.get(kind, self.graph)(series)
+        query = {"table": self.table, "matrix": self.matrix, "list": self.table}.get(kind, self.graph)(series)
         return {"refId": letter, "target": query, "textEditor": True}
 
     def variable(self, plugins, tag):
@@ -270,7 +323,7 @@ class Graphite:
     def more_variables(self):
         return []
 
-    def table_transformations(self, column, other):
+    def table_transformations(self, _, column, other):
         return [
             {"id": "reduce", "options": {"reducers": ["mean", other], "mode": "seriesToRows"}},
             {"id": "organize", "options": {
@@ -282,7 +335,7 @@ class Graphite:
 
     def matrix_transformations(self, column, rename):
         return [{"id": "renameByRegex", "options": {"regex": f"^(.*)[.]{rename[0]}$", "renamePattern": "$1 < $2"}},
-                *self.table_transformations(f"{column} < taker", "max")]
+                *self.table_transformations("", f"{column} < taker", "max")]
 
 
 class PromQL:
@@ -303,7 +356,7 @@ class PromQL:
 
     def matchers(self, series):
         label = self.labels[series.plugin]
-        yield 'instance="$host"'
+        yield 'instance=~"$hosts"' if series.where in FLEET else 'instance="$host"'
         yield from {
             "system": [f'{label}="system"'],
             "group": [f'{label}="$group"'],
@@ -311,6 +364,8 @@ class PromQL:
             "targets": [f'{label}=~"$target"'],
             "cpus": [f'{label}=~"$cpu"'],
             "every": [],
+            "machines": [f'{label}="system"'],
+            "worst": [],
         }[series.where]
         if is_pattern(series.type_instance):
             yield f"type=~{self.quoted(expression(series.type_instance))}"
@@ -323,16 +378,32 @@ class PromQL:
         """What there is at each point: of a counter its rate, of a gauge the mean since the last point, or its
         peak. Stalls are read from their totals, so that none is lost between two scrapes."""
         counter, type, times = series.counter, series.type, series.times
-        if (series.plugin, type) == ("psi", "percent") and re.search("-(some|full)$", series.type_instance):
+        if series.where == "worst":
+            query = self.worst(series, span)
+            return query if times == 1 else f"{query} * {number(times)}"
+        stalls = (series.plugin, type) == ("psi", "percent")
+        if stalls and re.search("-(some|full|{some,full})$", series.type_instance):
             counter, type, times = True, "total_time_in_ms", times / 10
-        metric = f"collectd_{series.plugin}_{type}"
-        if type == "duration":
-            metric += "_seconds"        # the one type here whose value has a name of its own in types.db
+        metric = f"collectd_{series.plugin}_{type}{self.unit(type)}"
         if counter:
             metric += "_total"
         function = "rate" if counter else "max_over_time" if series.peak else "avg_over_time"
         query = f"{function}({metric}{{{', '.join(self.matchers(series))}}}[{span}])"
         return query if times == 1 else f"{query} * {number(times)}"
+
+    @staticmethod
+    def unit(type):
+        """The one type here whose value has a name of its own in types.db."""
+        return "_seconds" if type == "duration" else ""
+
+    def worst(self, series, span):
+        """What comes from fleet.conf; and of hosts that are scraped themselves, with all their groups, what
+        headroom-rules.yml records, as a query of all groups of a fleet would be too much for Prometheus."""
+        where = ", ".join(self.matchers(series))
+        sent = f'collectd_worst_group_{series.type}{self.unit(series.type)}{{worst_group="{series.plugin}", {where}}}'
+        recorded = f"collectd_{series.plugin}:{series.type}:worst{{{where}}}"
+        worst = "max" if series.plugin == "psi" else "min"
+        return f"{worst} by ({self.by(series)}) (avg_over_time({sent}[{span}]) or avg_over_time({recorded}[{span}]))"
 
     def graph(self, series):
         query = self.values(series)
@@ -344,19 +415,25 @@ class PromQL:
             return f"bottomk({series.below[0]}, {query} < {number(series.below[1])})"
         return query
 
+    def by(self, series):
+        return ", ".join(self.label(series.plugin, tag) for tag in TAGS[series.legend])
+
     def sum(self, query, series):
-        return f"sum by ({', '.join(self.label(series.plugin, tag) for tag in TAGS[series.legend])}) ({query})"
+        return f"sum by ({self.by(series)}) ({query})"
+
+    def list(self, series):
+        return self.values(series, "$__range")
 
     def matrix(self, series):
         query = self.sum(self.values(series, "$__range"), series)
         return f"topk({series.top[0]}, {query} > {number(series.top[1])})"
 
     def target(self, series, letter, kind="timeseries"):
-        query = {"table": self.values, "matrix": self.matrix}.get(kind, self.graph)(series)
-        names = [f"{{{{{self.label(series.plugin, tag)}}}}}" for tag in TAGS.get(series.legend, [])]
+        query = {"table": self.values, "matrix": self.matrix, "list": self.list}.get(kind, self.graph)(series)
+        instant = kind in ("matrix", "list")
         return {"refId": letter, "editorMode": "code", "expr": query,
-                "legendFormat": ".".join(names) or series.legend or "__auto",
-                "format": "time_series", "range": kind != "matrix", "instant": kind == "matrix"}
+                "legendFormat": series.names(lambda tag: f"{{{{{self.label(series.plugin, tag)}}}}}") or "__auto",
+                "format": "time_series", "range": not instant, "instant": instant}
 
     def variable(self, plugins, tag):
         plugins = [plugins] if isinstance(plugins, str) else plugins

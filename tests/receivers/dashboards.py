@@ -10,7 +10,7 @@ pictures FOLDER FILE WHAT...         Debian's graphite-web draws each panel
 graphite-web FILE FOLDER WHAT...     ... and takes its own dashboard
 feed SOCKET SECONDS                  gives collectd the series on standard input, each second
 
-WHAT are words KEY=VALUE: from and until in seconds; host, group, target, cpu as chosen in Grafana, with
+WHAT are words KEY=VALUE: from and until in seconds; host, hosts, group, target, cpu as chosen in Grafana, with
 commas if several; database; counters, the text of that choice; row, the first word of the only row that is
 examined; groups that alone are drawn. Results are lines "ok NAME" and "not ok NAME: WHY".
 """
@@ -174,7 +174,7 @@ def link_faults(dashboard, all_of_them):
             yield f"{url} forgets the time"
     for link in dashboard["links"]:
         tagged = [other for other in all_of_them if set(link["tags"]) <= set(other["tags"])]
-        if len(tagged) != 2:
+        if len(tagged) != sum(other["__inputs"] == dashboard["__inputs"] for other in all_of_them):
             yield f"the link {link['title']} finds {len(tagged)} dashboards"
 
 
@@ -295,8 +295,7 @@ class Grafana:
             return [one["text"] for one in found]
         names = json.loads(fetch(f"{GRAPHITE}/metrics/expand?" + urllib.parse.urlencode(
             {"query": expand.group(1)})))["results"]
-        pattern = variable["regex"].strip("/")
-        return [re.search(pattern, one).group(1) for one in names]
+        return [re.search(variable["regex"].strip("/"), one).group(1) for one in names]
 
     def influx(self, query):
         answer = json.loads(fetch(f"{INFLUXDB}?" + urllib.parse.urlencode(
@@ -595,8 +594,7 @@ def feed(path, seconds):
 
 
 COMMANDS = {"model": lambda *paths: model(paths), "queries": queries, "covers": covers, "values": values,
-            "matrix": matrix,
-            "pictures": pictures, "graphite-web": graphite_web, "feed": feed}
+            "matrix": matrix, "pictures": pictures, "graphite-web": graphite_web, "feed": feed}
 
 if __name__ == "__main__":
     sys.exit(COMMANDS[sys.argv[1]](*sys.argv[2:]))
