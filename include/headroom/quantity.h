@@ -18,6 +18,9 @@ struct hr_quantity hr_quantity_bytes(double bytes);
 /** The same for tables, in up to five characters below 999.5 EiB: "512B", "1.8G", "240M". */
 struct hr_quantity hr_quantity_short_bytes(double bytes);
 
+/** CPUs in two digits, or all before the point: "0.64 CPUs", "1 CPU", "12 CPUs". */
+struct hr_quantity hr_quantity_cpus(double cpus);
+
 /** A time: "42 s", from two minutes on "42 min", from two hours on "3.5 h"; infinity is "never". */
 struct hr_quantity hr_quantity_seconds(double seconds);
 

@@ -40,14 +40,11 @@ static struct hr_quantity io_amount(enum hr_stall_io kind, double amount)
 
 static struct hr_quantity amount_of(const struct subject *subject, int resource, double amount)
 {
-    struct hr_quantity cpus;
-
     if (resource == SUBJECT_MEMORY)
         return hr_quantity_bytes(amount);
     if (resource == SUBJECT_IO)
         return io_amount(subject->io_kind, amount);
-    snprintf(cpus.text, sizeof(cpus.text), amount < 9.95 ? "%.2g CPUs" : "%.0f CPUs", amount);
-    return cpus;
+    return hr_quantity_cpus(amount);
 }
 
 /* --- Common parts ------------------------------------------------------------------------ */

@@ -396,8 +396,8 @@ static void append_cpus(struct takers *takers, const char *above, double cpus,
             add_named(named, &count, takers->count, &(struct named){taker, taker->excess});
     for (size_t i = 0; i < count; i++) {
         const double used = named[i].taker->amount;
-        if (!message_append(message, used < 9.95 ? "%s%s %.2g CPUs" : "%s%s %.0f CPUs",
-                            i == 0 ? "; taking: " : ", ", name_of(named[i].taker), used))
+        if (!message_append(message, "%s%s %s", i == 0 ? "; taking: " : ", ",
+                            name_of(named[i].taker), hr_quantity_cpus(used).text))
             return;
     }
 }

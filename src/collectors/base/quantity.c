@@ -2,7 +2,9 @@
 #include "headroom/quantity.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 struct hr_quantity hr_quantity_bytes(double bytes)
 {
@@ -27,6 +29,19 @@ struct hr_quantity hr_quantity_short_bytes(double bytes)
         bytes /= 1024;
     snprintf(quantity.text, sizeof(quantity.text), "%.*f%c", unit > 0 && bytes < 99.95 ? 1 : 0,
              bytes, units[unit]);
+    return quantity;
+}
+
+struct hr_quantity hr_quantity_cpus(double cpus)
+{
+    struct hr_quantity quantity;
+    const int length =
+        snprintf(quantity.text, sizeof(quantity.text), cpus < 9.95 ? "%.2g" : "%.0f", cpus);
+    const bool is_one = strcmp(quantity.text, "1") == 0;
+
+    if (length >= 0 && (size_t)length < sizeof(quantity.text))
+        snprintf(quantity.text + length, sizeof(quantity.text) - (size_t)length, " CPU%s",
+                 is_one ? "" : "s");
     return quantity;
 }
 

@@ -42,6 +42,21 @@ START_TEST(bytes)
 END_TEST
 
 static const struct {
+    double cpus;
+    const char *text;
+} cpus[] = {
+    {0, "0 CPUs"},     {0.64, "0.64 CPUs"}, {0.996, "1 CPU"},   {1, "1 CPU"},
+    {1.04, "1 CPU"},   {1.06, "1.1 CPUs"},  {9.94, "9.9 CPUs"}, {9.96, "10 CPUs"},
+    {128, "128 CPUs"}, {1.8, "1.8 CPUs"},
+};
+
+START_TEST(some_cpus)
+{
+    ck_assert_str_eq(hr_quantity_cpus(cpus[_i].cpus).text, cpus[_i].text);
+}
+END_TEST
+
+static const struct {
     double seconds;
     const char *text;
 } times[] = {
@@ -62,6 +77,7 @@ int main(void)
     TCase *tests = tcase_create("quantity");
 
     tcase_add_loop_test(tests, bytes, 0, sizeof(sizes) / sizeof(sizes[0]));
+    tcase_add_loop_test(tests, some_cpus, 0, sizeof(cpus) / sizeof(cpus[0]));
     tcase_add_loop_test(tests, seconds, 0, sizeof(times) / sizeof(times[0]));
     return run_suite("quantity", tests);
 }

@@ -402,11 +402,11 @@ static void use_cpus(unsigned s)
 static const struct {
     const char *weights[3], *taking;
 } shares[] = {
-    {{"100", "100", "100"}, "; taking: p/a 1 CPUs; waiting"},
+    {{"100", "100", "100"}, "; taking: p/a 1 CPU; waiting"},
     {{"1000", "100", "100"}, "; taking: p/b 0.6 CPUs, p/c 0.2 CPUs; waiting"},
-    {{"100", "1000", "1000"}, "; taking: p/a 1 CPUs; waiting"},
-    {{"500", "350", "150"}, "; taking: p/a 1 CPUs, p/b 0.6 CPUs, p/c 0.2 CPUs; waiting"},
-    {{"1000", "100", NULL}, "; taking: p/a 1 CPUs, p/b 0.6 CPUs, p/c 0.2 CPUs; waiting"},
+    {{"100", "1000", "1000"}, "; taking: p/a 1 CPU; waiting"},
+    {{"500", "350", "150"}, "; taking: p/a 1 CPU, p/b 0.6 CPUs, p/c 0.2 CPUs; waiting"},
+    {{"1000", "100", NULL}, "; taking: p/a 1 CPU, p/b 0.6 CPUs, p/c 0.2 CPUs; waiting"},
 };
 
 /* Those that use more than their weight is due; all, where none does, or a weight isn't
@@ -428,8 +428,8 @@ END_TEST
 static const struct {
     const char *cpus, *taking;
 } cpusets[] = {
-    {"0-1\n", "cpu: trouble now in p/c; taking: p/a 1 CPUs; waiting"},
-    {"1\n", "cpu: trouble now in p/c; taking: p/a 1 CPUs, p/b 0.6 CPUs, p/c 0.2 CPUs; waiting"},
+    {"0-1\n", "cpu: trouble now in p/c; taking: p/a 1 CPU; waiting"},
+    {"1\n", "cpu: trouble now in p/c; taking: p/a 1 CPU, p/b 0.6 CPUs, p/c 0.2 CPUs; waiting"},
 };
 
 /* The third, which has to wait, has a share of the machine's two CPUs; of the one of its cpuset,
