@@ -269,6 +269,15 @@ find_look() {
     esac
 }
 
+# cut_summary: leaves to the first line of the text who takes what, and who waits, of <Alert>.
+cut_summary() {
+    whole=$summary
+    summary=${summary%%"; taking: "*}
+    summary=${summary%%"; waiting: "*}
+    more=${whole#"$summary"}
+    [ "$message" != "$whole" ] || message=""
+}
+
 # describe: sets summary: what is so, where and how long; more: what else the first lines of the text have; look: the
 # command that shows it; and message to what is left to say.
 describe() {
@@ -290,6 +299,7 @@ describe() {
             "$place:"*) ;;
             *"$place"*) summary=${summary%%"$place"*}$shown${summary#*"$place"} ;;
         esac
+        [ -z "$alert" ] || cut_summary
         ! is_ours || describe_findings
     fi
     describe_user
