@@ -18,10 +18,11 @@
 #define CLEARLY_PCT  5
 #define CLEARLY_TIME 1.5
 
-/* Parts of the machine's CPU time that are used where that is what tasks lack: to begin an alarm,
- * and to go on with it. */
-#define BUSY       0.9
-#define STILL_BUSY 0.8
+/* Parts of the machine's CPU time, of some minutes, that are used where that is what tasks lack: to
+ * begin an alarm, and to go on with it. Low, as CPUs may be kept free on purpose, such as isolated
+ * ones, and a load that has just begun counts for little. */
+#define BUSY       0.6
+#define STILL_BUSY 0.55
 
 /* In bytes, of some ten minutes: what is less isn't growth. */
 #define LEAST_GROWTH 1048576

@@ -12,7 +12,7 @@
 #define NEW_NS (60 * HR_NS_PER_S)
 
 /* It is found a moment after it was made. */
-#define FOUND_LATER_US 10000
+#define FOUND_LATER_US 100000
 
 /* What a group waited since a read of its values. */
 struct wait {
@@ -81,7 +81,10 @@ static bool read_wait(const struct hr_cgroup *group, const struct hr_psi_trigger
     const uint64_t known_us = before.total_us + (lasts ? 0 : usual_us(&before, elapsed_us));
     if (now_us <= known_us || is_of_before(&before, now_us, elapsed_us))
         return false;
-    *wait = (struct wait){group, now_us - before.total_us, now_us - known_us, elapsed_us};
+    const uint64_t stalled_us = now_us - before.total_us;
+    *wait =
+        (struct wait){group, stalled_us < elapsed_us || before.present ? stalled_us : elapsed_us,
+                      now_us - known_us, elapsed_us};
     return true;
 }
 

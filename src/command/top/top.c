@@ -309,9 +309,10 @@ static const char *describe_restriction(const struct usage *usage)
 static void describe_no_groups(struct top *top)
 {
     const char *unmatched = top->patterns != NULL ? patterns_describe(top->patterns) : "";
+    const char *restriction = describe_restriction(patterns_usage(top->patterns));
     char there[200] = "";
 
-    if (unmatched[0] != '\0') {
+    if (unmatched[0] != '\0' && restriction[0] == '\0') {
         snprintf(top->lack, sizeof(top->lack), "collectd has no values of cgroups: %s", unmatched);
         return;
     }
@@ -321,8 +322,7 @@ static void describe_no_groups(struct top *top)
         top->lack, sizeof(top->lack),
         "collectd has no values of cgroups%s%s%s: the patterns match none, or only empty ones%s; "
         "see headroom doctor --cgroups",
-        there[0] != '\0' ? " (" : "", there, there[0] != '\0' ? ")" : "",
-        describe_restriction(patterns_usage(top->patterns)));
+        there[0] != '\0' ? " (" : "", there, there[0] != '\0' ? ")" : "", restriction);
 }
 
 static void report_lack_of_groups(struct top *top)
