@@ -8,7 +8,7 @@ build_packages=(autoconf automake pkg-config gcc make libc6-dev
     libbpf-dev libcgroup-dev libjansson-dev libmnl-dev libncurses-dev libpfm4-dev libtraceevent-dev)
 check_packages=(check clang-format libclang-rt-dev shellcheck strace valgrind tmux python3 python3-yaml xz-utils
     binutils util-linux procps man-db locales linux-perf qemu-system-x86 gnuplot-nox rtla libesmtp6 libgcrypt20
-    libmicrohttpd12 libprotobuf-c1 libyajl2 mosquitto-clients libdlt2 libwrap0
+    libmicrohttpd12 libprotobuf-c1 libcurl3-gnutls libyajl2 mosquitto-clients libdlt2 libwrap0
     debhelper dpkg-dev lintian mmdebstrap cpio rpm rpmlint checkpolicy semodule-utils ansible-core ansible-lint graphite-carbon graphite-web curl jq iproute2 systemd)
 kernel_packages=(bc bison flex libelf-dev libssl-dev)
 
@@ -44,7 +44,7 @@ has_candidate() { LC_ALL=C apt-cache policy "$1" | grep '^ *Candidate: [^(]' >/d
 # fail_without_collectd LACKING OTHER...: says what can be done where apt has no such packages of collectd, but has the others.
 fail_without_collectd() {
     cat >&2 <<EOF
-apt has no package $1 here. Ubuntu has collectd in its component universe, 22.04 in the updates of that:
+apt lacks, of collectd: $1. Ubuntu has collectd in its component universe, 22.04 in the updates of that:
   sudo add-apt-repository universe            # and run this again
 Where there is none, take collectd's own release, 5.12, from https://collectd.org/download.html, and in its folder
   ./configure && make && sudo make install    # to /opt/collectd
@@ -73,19 +73,19 @@ install_packages() {
     fi
     mkdir -p build
     say "Installing, which may take minutes (build/packages.log shows how far that is): ${missing[*]}"
-    "${sudo[@]}" apt-get update -qq || say "The package lists could not be brought up to date."
-    local package lacking=() others=()
+    local package lacking=() others=() is_up_to_date=yes
+    "${sudo[@]}" apt-get update -qq || { say "The package lists could not be brought up to date." && is_up_to_date=no; }
     for package in "${missing[@]}"; do
-        if [[ $package = collectd-* ]] && ! has_candidate "$package"; then
+        if [[ $is_up_to_date:$package = yes:collectd-* ]] && ! has_candidate "$package"; then
             lacking+=("$package")
         else
             others+=("$package")
         fi
     done
     [ ${#lacking[@]} -eq 0 ] || fail_without_collectd "${lacking[*]}" "${others[@]}"
-    # Where clang brings its runtime library along, perf comes with the kernel's tools, and mosquitto needs another version
-    # of a library, there are no packages of these names.
-    for package in libclang-rt-dev linux-perf rtla libdlt2; do
+    # Where clang brings its runtime library along, perf comes with the kernel's tools, and libraries have other versions,
+    # there are no packages of these names; and tests do without some programs.
+    for package in libclang-rt-dev linux-perf rtla libcurl3-gnutls libdlt2 libwrap0 mosquitto-clients ansible-core ansible-lint; do
         apt-cache show $package >/dev/null 2>&1 || missing=("${missing[@]/$package/}")
     done
     # shellcheck disable=SC2068 # the empty one must vanish

@@ -11,9 +11,9 @@
  * Waits are counted when they end: by running, or by moving to another CPU; see also
  * hr_blame_options.lasting. The sum of a group's cells is the run delay of its tasks. What no slice
  * is known for is counted as HR_BLAME_UNKNOWN, never spread over the others: waits that began
- * before attaching, or more than HR_BLAME_SLICES switches ago, or that would take a CPU more than 5
- * to 10 % of its time to split, as where hundreds of tasks run for microseconds each. On a kernel
- * before 6.6 also what others ran while the group was throttled.
+ * before attaching, or, but for a limit's part, more than HR_BLAME_SLICES switches ago, or that
+ * would take a CPU more than 5 to 10 % of its time to split, as where hundreds of tasks run for
+ * microseconds each. On a kernel before 6.6 also what others ran while the group was throttled.
  *
  * A task belongs to the deepest watched group that it is in or below, by the group it is in when it
  * begins to run. A group that isn't watched counts as the watched group above it; without one its

@@ -581,15 +581,15 @@ def feed(path, seconds):
         begun = time.time()
         while time.time() < begun + float(seconds):
             now = time.time()
-            for identifier, value in lines:
-                if value.startswith("+"):
-                    value = int((now - begun) * float(value))
-                connection.sendall(f'PUTVAL "{identifier}" interval=1 {now:.3f}:{value}\n'.encode())
-                answer = answers.readline()
-                if not answer.startswith("0 "):
+            connection.sendall("".join(
+                f'PUTVAL "{identifier}" interval=1 {now:.3f}:'
+                f'{int((now - begun) * float(value)) if value.startswith("+") else value}\n'
+                for identifier, value in lines).encode())
+            for identifier, _ in lines:
+                if not (answer := answers.readline()).startswith("0 "):
                     print(f"# {identifier}: {answer}", file=sys.stderr)
                     return 1
-            time.sleep(1)
+            time.sleep(max(0, now + 1 - time.time()))
     return 0
 
 

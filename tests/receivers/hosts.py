@@ -10,7 +10,6 @@ are given in this order.
 import sys
 
 sys.dont_write_bytecode = True
-import dashboards       # noqa: E402
 from dashboards import Grafana, load, numbers, queried, result, words       # noqa: E402
 
 STALLS = ["cpu-some", "cpu-full", "memory-some", "memory-full", "io-some", "io-full", "irq-full"]

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * collectors/blame/check_blame_changes_live.c - what changes while tasks wait, and interrupts, on
- * the running kernel: groups that are left or removed, CPUs that go and come.
+ * the running kernel: groups that are left or removed, threads in groups of their own, CPUs that go
+ * and come.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <math.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -383,6 +387,89 @@ static bool can_switch(void)
     return getenv("HEADROOM_EMULATED") != NULL && access(path, W_OK) == 0;
 }
 
+/* --- Threads in groups of their own -------------------------------------- */
+
+static void *spin_for_ever(void *unused)
+{
+    (void)unused;
+    for (volatile unsigned turns = 0;; turns++)
+        ;
+    return NULL;
+}
+
+/* @return the one besides the first, once it is there. */
+static pid_t find_second_thread(pid_t pid)
+{
+    const struct dirent *entry;
+    char path[64];
+    pid_t second = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    while (second == 0) {
+        DIR *directory = opendir(path);
+        ck_assert_ptr_nonnull(directory);
+        while ((entry = readdir(directory)) != NULL)
+            if (entry->d_name[0] != '.' && atoi(entry->d_name) != pid)
+                second = atoi(entry->d_name);
+        closedir(directory);
+    }
+    return second;
+}
+
+/* @return a process of two threads that spin, the first in the group "p/t", the other in "p/t/u";
+ * the caller ends it. */
+static pid_t spin_in_threaded_groups(void)
+{
+    char number[16];
+    cpu_set_t only;
+    pthread_t thread;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        CPU_ZERO(&only);
+        CPU_SET(cpu, &only);
+        sched_setaffinity(0, sizeof(only), &only);
+        pthread_create(&thread, NULL, spin_for_ever, NULL);
+        spin_for_ever(NULL);
+    }
+    const pid_t second = find_second_thread(pid);
+    snprintf(number, sizeof(number), "%d", (int)pid);
+    groups_write(groups, "p", "cgroup.procs", number);
+    groups_write(groups, "p/t", "cgroup.procs", number);
+    snprintf(number, sizeof(number), "%d", (int)second);
+    groups_write(groups, "p/t/u", "cgroup.threads", number);
+    live_add(&live, "p/t", pid);
+    live_add(&live, "p/t/u", second);
+    return pid;
+}
+
+/* Each thread is of its own group. */
+START_TEST(test_threads_of_a_process_are_of_their_groups)
+{
+    groups_make(groups, "web");
+    groups_make(groups, "p");
+    groups_make(groups, "p/t");
+    groups_write(groups, "p/t", "cgroup.type", "threaded");
+    groups_make(groups, "p/t/u");
+    groups_write(groups, "p/t/u", "cgroup.type", "threaded");
+    live_watch(&live, "web", "p", "p/t", "p/t/u", NULL);
+    spin("web");
+    const pid_t process = spin_in_threaded_groups();
+    live_measure(&live, 3000);
+    kill(process, SIGKILL);
+    waitpid(process, NULL, 0);
+    live_expect_sum(&live, "web");
+    live_expect_sum(&live, "p/t");
+    live_expect_sum(&live, "p/t/u");
+    live_expect_taken(&live, "web", "p/t");
+    live_expect_taken(&live, "web", "p/t/u");
+    live_expect_taken(&live, "p/t", "p/t/u");
+    live_expect_taken(&live, "p/t/u", "web");
+    ck_assert_double_eq(live_total(&live, "p"), 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("blame_changes_live");
@@ -394,6 +481,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, test_a_group_is_removed_while_its_task_waits);
     tcase_add_test(tests, test_a_task_is_killed_while_it_waits);
+    tcase_add_test(tests, test_threads_of_a_process_are_of_their_groups);
     tcase_add_test(tests, test_interrupts_are_nobody_elses);
     if (can_switch())
         tcase_add_test(tests, test_cpus_go_and_come);

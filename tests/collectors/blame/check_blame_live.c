@@ -6,16 +6,13 @@
  * A task that spins on one CPU either runs or waits. So what it waits for another task of that CPU
  * is what that one ran, whatever else the machine does.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,87 +90,6 @@ START_TEST(test_a_task_is_of_the_deepest_watched_group)
     /* The group that isn't watched, with the rest of the machine. */
     ck_assert_double_ge(live_cell(&live, "web", HR_BLAME_OTHER, NULL),
                         live_ran(&live, "cron").least_ms * (1 - LIVE_TAKEN_PCT / 100));
-}
-END_TEST
-
-static void *spin_for_ever(void *unused)
-{
-    (void)unused;
-    for (volatile unsigned turns = 0;; turns++)
-        ;
-    return NULL;
-}
-
-/* @return the one besides the first, once it is there. */
-static pid_t find_second_thread(pid_t pid)
-{
-    const struct dirent *entry;
-    char path[64];
-    pid_t second = 0;
-
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    while (second == 0) {
-        DIR *directory = opendir(path);
-        ck_assert_ptr_nonnull(directory);
-        while ((entry = readdir(directory)) != NULL)
-            if (entry->d_name[0] != '.' && atoi(entry->d_name) != pid)
-                second = atoi(entry->d_name);
-        closedir(directory);
-    }
-    return second;
-}
-
-/* @return a process of two threads that spin, the first in the group "p/t", the other in "p/t/u";
- * the caller ends it. */
-static pid_t spin_in_threaded_groups(void)
-{
-    char number[16];
-    cpu_set_t only;
-    pthread_t thread;
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        CPU_ZERO(&only);
-        CPU_SET(cpu, &only);
-        sched_setaffinity(0, sizeof(only), &only);
-        pthread_create(&thread, NULL, spin_for_ever, NULL);
-        spin_for_ever(NULL);
-    }
-    const pid_t second = find_second_thread(pid);
-    snprintf(number, sizeof(number), "%d", (int)pid);
-    groups_write(groups, "p", "cgroup.procs", number);
-    groups_write(groups, "p/t", "cgroup.procs", number);
-    snprintf(number, sizeof(number), "%d", (int)second);
-    groups_write(groups, "p/t/u", "cgroup.threads", number);
-    live_add(&live, "p/t", pid);
-    live_add(&live, "p/t/u", second);
-    return pid;
-}
-
-/* Each thread is of its own group. */
-START_TEST(test_threads_of_a_process_are_of_their_groups)
-{
-    groups_make(groups, "web");
-    groups_make(groups, "p");
-    groups_make(groups, "p/t");
-    groups_write(groups, "p/t", "cgroup.type", "threaded");
-    groups_make(groups, "p/t/u");
-    groups_write(groups, "p/t/u", "cgroup.type", "threaded");
-    live_watch(&live, "web", "p", "p/t", "p/t/u", NULL);
-    spin("web");
-    const pid_t process = spin_in_threaded_groups();
-    live_measure(&live, 3000);
-    kill(process, SIGKILL);
-    waitpid(process, NULL, 0);
-    live_expect_sum(&live, "web");
-    live_expect_sum(&live, "p/t");
-    live_expect_sum(&live, "p/t/u");
-    live_expect_taken(&live, "web", "p/t");
-    live_expect_taken(&live, "web", "p/t/u");
-    live_expect_taken(&live, "p/t", "p/t/u");
-    live_expect_taken(&live, "p/t/u", "web");
-    ck_assert_double_eq(live_total(&live, "p"), 0);
 }
 END_TEST
 
@@ -601,7 +517,6 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, test_waits_are_split_by_who_ran);
     tcase_add_test(tests, test_a_task_is_of_the_deepest_watched_group);
-    tcase_add_test(tests, test_threads_of_a_process_are_of_their_groups);
     tcase_add_test(tests, test_real_time_takes_too);
     tcase_add_test(tests, test_who_never_leaves_the_cpu_takes_it);
     tcase_add_test(tests, test_waits_of_kernel_threads_count_nowhere);

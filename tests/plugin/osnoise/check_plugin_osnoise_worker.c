@@ -401,7 +401,8 @@ START_TEST(a_pause_ends_a_run_until_it_is_over)
     await(FAKE_OSNOISE_READ, 2);
     write_pause(600);
     await_log(1, "noise is not measured: headroom osnoise --pause leaves the tracer to others");
-    ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_END), 1);
+    ck_assert_uint_ge(fake_osnoise_count(FAKE_OSNOISE_END),
+                      1); /* once more each time it is looked */
     ck_assert(!fake_osnoise_runs());
     usleep(50000); /* several times that it is looked */
     ck_assert_uint_eq(fake_osnoise_count(FAKE_OSNOISE_BEGIN), 1);

@@ -47,22 +47,27 @@ def is_ours(text, marker):
 def files_below(folders):
     for folder in folders:
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
-            yield os.path.join(folder, name)
+            if name.endswith(".conf"):      # a copy that was kept has another name
+                yield os.path.join(folder, name)
 
 
-def loading_others(marker, folders):
-    """Files of others that load our plugins."""
+def confs_below(folders):
     for top in folders:
         for folder, _, names in os.walk(top):
-            for path in (os.path.join(folder, name) for name in names):
-                text = read(path) or ""
-                if not is_ours(text, marker) and LOADING.search(text):
-                    yield path
+            yield from (os.path.join(folder, name) for name in names if name.endswith(".conf"))
+
+
+def loading_others(marker, etc, folder):
+    """Files of others that load our plugins."""
+    for path in [f"{etc}/collectd.conf", *confs_below({f"{etc}/collectd", f"{etc}/collectd.d", folder})]:
+        text = read(path) or ""
+        if not is_ours(text, marker) and LOADING.search(text):
+            yield path
 
 
 def is_included(folder, etc):
     """Whether collectd reads that folder."""
-    line = re.compile(r'^\s*<?Include\s+"?' + re.escape(folder) + r'\b', re.M)
+    line = re.compile(r'^\s*<?Include\s+"?' + re.escape(folder) + r'(/\*[^"\s]*)?/?"?(\s|>|$)', re.M | re.I)
     return any(line.search(read(path) or "") for path in (f"{etc}/collectd/collectd.conf", f"{etc}/collectd.conf"))
 
 
@@ -127,7 +132,7 @@ def main():
         module.fail_json(msg=f"{', '.join(in_the_way)}: not placed by this role. Move that away, or leave the name out of "
                              "the role's variables, or set headroom_replace to true, by which it is lost.")
     etc = module.params["etc"]
-    loading = [] if wanted else sorted(set(loading_others(marker, {f"{etc}/collectd", f"{etc}/collectd.d", folders[0]})))
+    loading = [] if wanted else sorted(set(loading_others(marker, etc, folders[0])))
     if loading:
         module.fail_json(msg=f"{', '.join(loading)}: not placed by this role, and with it collectd would not start without "
                              "the plugins. Remove it first.")
