@@ -8,6 +8,7 @@
 control=$dir/control
 prepare_control() {
     mkdir -p "$control/files" "$control/contrib" "$root/tmp/packages"
+    : >"$control/ansible.cfg"
     cp -r "$source"/contrib/{ansible,collectd.conf.d,systemd} "$control/contrib/"
     {
         echo '#!/bin/bash'
@@ -44,7 +45,7 @@ HOSTS
 
 # role ARGUMENT...: runs it, with its output in $dir/out.
 role() {
-    ANSIBLE_CONFIG=/dev/null ANSIBLE_HOME=$control/ansible ANSIBLE_SSH_EXECUTABLE=$control/ssh ANSIBLE_SSH_ARGS='' ANSIBLE_SSH_TRANSFER_METHOD=piped \
+    ANSIBLE_CONFIG=$control/ansible.cfg ANSIBLE_HOME=$control/ansible ANSIBLE_SSH_EXECUTABLE=$control/ssh ANSIBLE_SSH_ARGS='' ANSIBLE_SSH_TRANSFER_METHOD=piped \
         ANSIBLE_PIPELINING=true ANSIBLE_REMOTE_TMP=/tmp/ansible ANSIBLE_NOCOLOR=true PYTHONDONTWRITEBYTECODE=1 \
         ansible-playbook -i "$control/hosts.yml" "$@" "$control/contrib/ansible/headroom.yml" >"$dir/out" 2>&1
 }
