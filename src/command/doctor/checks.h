@@ -133,7 +133,8 @@ void doctor_check_host_name(const struct usage *usage, struct findings *findings
 /** Adds whether the values of a collectd that runs come in time, if it can be asked. */
 void doctor_check_writers(const struct usage *usage, struct findings *findings);
 
-/** Adds writers that are loaded, and by which collectd may crash, or groups can't be told apart. */
+/** Adds writers that are loaded, and by which collectd may crash, or groups can't be distinguished.
+ */
 void doctor_check_receivers(const struct usage *usage, struct findings *findings);
 
 /** Adds whether the programs that collectd's exec plugin runs for notifications have what they

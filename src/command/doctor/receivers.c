@@ -20,7 +20,7 @@ static const struct writer writers[] = {
      "collectd may crash",
      "remove its LoadPlugin"},
     {"write_tsdb", FINDING_NOTE, "names of groups by write_tsdb",
-     "it makes them a part of the metric's name, in which their dots aren't to be told from "
+     "it makes them a part of the metric's name, in which their dots can't be distinguished from "
      "others, and puts those with a backslash into quotation marks",
      "choose another receiver: see RECEIVERS in collectd-headroom(5)"},
 };

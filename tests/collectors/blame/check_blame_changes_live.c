@@ -4,7 +4,6 @@
  * the running kernel: groups that are left or removed, threads in groups of their own, CPUs that go
  * and come.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <math.h>
@@ -20,6 +19,7 @@
 #include <unistd.h>
 
 #include "collectors/blame/blame_live.h"
+#include "support/second_thread.h"
 #include "support/suite.h"
 
 #define ROUNDS 5
@@ -397,25 +397,6 @@ static void *spin_for_ever(void *unused)
     return NULL;
 }
 
-/* @return the one besides the first, once it is there. */
-static pid_t find_second_thread(pid_t pid)
-{
-    const struct dirent *entry;
-    char path[64];
-    pid_t second = 0;
-
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    while (second == 0) {
-        DIR *directory = opendir(path);
-        ck_assert_ptr_nonnull(directory);
-        while ((entry = readdir(directory)) != NULL)
-            if (entry->d_name[0] != '.' && atoi(entry->d_name) != pid)
-                second = atoi(entry->d_name);
-        closedir(directory);
-    }
-    return second;
-}
-
 /* @return a process of two threads that spin, the first in the group "p/t", the other in "p/t/u";
  * the caller ends it. */
 static pid_t spin_in_threaded_groups(void)
@@ -433,7 +414,9 @@ static pid_t spin_in_threaded_groups(void)
         pthread_create(&thread, NULL, spin_for_ever, NULL);
         spin_for_ever(NULL);
     }
-    const pid_t second = find_second_thread(pid);
+    pid_t second;
+    while ((second = find_second_thread(pid)) == 0)
+        ;
     snprintf(number, sizeof(number), "%d", (int)pid);
     groups_write(groups, "p", "cgroup.procs", number);
     groups_write(groups, "p/t", "cgroup.procs", number);

@@ -30,6 +30,7 @@
 #include "process/task_list.h"
 #include "support/descriptor_shortage.h"
 #include "support/groups.h"
+#include "support/second_thread.h"
 #include "support/suite.h"
 
 #define MAX   4096 /* all of them, however busy the machine is */
@@ -153,23 +154,6 @@ static uint64_t read_schedstat(pid_t pid)
     }
     closedir(directory);
     return sum;
-}
-
-static pid_t find_second_thread(pid_t pid)
-{
-    const struct dirent *entry;
-    char path[64];
-    pid_t second = 0;
-
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    DIR *directory = opendir(path);
-    ck_assert_ptr_nonnull(directory);
-    while ((entry = readdir(directory)) != NULL)
-        if (entry->d_name[0] != '.' && atoi(entry->d_name) != pid)
-            second = atoi(entry->d_name);
-    closedir(directory);
-    ck_assert_int_ne(second, 0);
-    return second;
 }
 
 /* --- Samples -------------------------------------------------------------- */
@@ -452,6 +436,7 @@ static pid_t start_in_threaded_groups(pid_t *second)
     groups_write(groups, "t/u", "cgroup.type", "threaded");
     pid_t pid = start_busy(NULL, 2);
     *second = find_second_thread(pid);
+    ck_assert_int_ne(*second, 0);
     snprintf(text, sizeof(text), "%d", (int)pid);
     groups_write(groups, ".", "cgroup.procs", text);
     groups_write(groups, "t", "cgroup.procs", text);
