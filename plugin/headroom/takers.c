@@ -11,6 +11,7 @@
 #include "headroom/cgroup.h"
 #include "headroom/entitlement.h"
 #include "headroom/quantity.h"
+#include "headroom/taken_cpus.h"
 
 /* Takers with a smaller share aren't named: of the growth of memory, and of waiting time. */
 #define WORTH_NAMING_PCT 1
@@ -402,6 +403,37 @@ static void append_cpus(struct takers *takers, const char *above, double cpus,
     }
 }
 
+/* The path of a group that is measured here, too; else the psi plugin's own name. */
+static const char *find_name(const struct takers *takers, const char *instance)
+{
+    struct hr_cgroup *group = NULL;
+
+    while ((group = hr_cgroup_set_next(takers->groups, group)) != NULL) {
+        const struct subject *subject = group->data;
+        if (subject != NULL && strcmp(subject->instance, instance) == 0)
+            return message_name_group(instance, group->path);
+    }
+    return instance;
+}
+
+/* @return whether it is measured who took the CPUs from it. */
+static bool append_taken(const struct takers *takers, const struct subject *subject,
+                         struct message *message)
+{
+    struct taken_cpus taken = {.parts = NULL};
+    const bool is_known = taken_cpus_read(subject->instance, &taken);
+
+    for (size_t i = 0; is_known && i < taken.count && i < takers->count; i++) {
+        const struct taken_cpus_part *part = &taken.parts[i];
+        if (!(part->pct >= WORTH_NAMING_PCT) ||
+            !message_append(message, "%s%s %.0f %%", i == 0 ? "; taking: " : ", ",
+                            find_name(takers, part->taker), part->pct))
+            break;
+    }
+    taken_cpus_free(&taken);
+    return is_known;
+}
+
 /* --- In words ------------------------------------------------------------------------- */
 
 void takers_append(struct takers *takers, const struct subject *subject, int resource,
@@ -411,6 +443,9 @@ void takers_append(struct takers *takers, const struct subject *subject, int res
     char above[PATH_MAX];
 
     takers_binding_path(subject, room, above, sizeof(above));
+    if (resource == SUBJECT_CPU && room->bound == HR_ROOM_MACHINE && subject->path != NULL &&
+        append_taken(takers, subject, message))
+        return;
     if (resource == SUBJECT_CPU)
         append_cpus(takers, above, cpus_to_divide(takers, room), message);
     else if (resource == SUBJECT_MEMORY)

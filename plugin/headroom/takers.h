@@ -56,8 +56,10 @@ void takers_binding_path(const struct subject *subject, const struct hr_room *ro
 /**
  * Appends who takes, in the group whose limit binds: of memory those that grew, by their part of
  * all growth there; where none did those that have most; of both what memory.low or memory.min
- * protects doesn't count. Of CPU time those that use more than their share by weight, or where that
- * isn't known, as within a cpuset, or none does, those that use most. Of I/O nothing.
+ * protects doesn't count. Of CPUs that a group lacks those that had them while it waited, by their
+ * parts of that time, where the psi plugin measures it; else those that use more than their share
+ * by weight, or where that isn't known, as within a cpuset, or none does, those that use most. Of
+ * I/O nothing.
  *
  * @param resource  SUBJECT_CPU, …
  */

@@ -452,6 +452,40 @@ START_TEST(names_who_uses_most_where_a_cpuset_is_smaller)
 }
 END_TEST
 
+#define TAKEN "host.example/psi-p_c/derive-cpu_taken_"
+
+/* The psi plugin has who had the CPUs that the third waited for; that the first used most of them
+ * elsewhere is another matter. Without these values, or a wait, whoever uses most is named. */
+START_TEST(names_who_had_the_cpus_that_it_waited_for)
+{
+    static const char *const weights[3] = {"100", "100", "100"};
+    static const char *const taking[] = {
+        "; taking: p/b 75 %, itself 15 %, kworkers 7 %; waiting",
+        "; taking: p/a 1 CPU; waiting",
+    };
+
+    add_users(weights);
+    room_tree_write(tree, "p", "cpu.weight", "100\n");
+    fake_cache_set(TAKEN "by_p_b_us", _i == 0 ? 675000 : 0);
+    fake_cache_set(TAKEN "by_itself_us", _i == 0 ? 135000 : NAN);
+    fake_cache_set(TAKEN "by_kworkers_us", _i == 0 ? 63000 : 0);
+    fake_cache_set(TAKEN "unattributed_us", _i == 0 ? 27000 : 0);
+    fake_cache_set(TAKEN "by_p_b", 1e9); /* others */
+    fake_cache_set("host.example/psi-p_c/derive-cpu_some_us", 1e9);
+    fake_cache_set("host.example/psi-p_c2/derive-cpu_taken_by_p_a_us", 1e9);
+    fake_cache_set("other.example/psi-p_c/derive-cpu_taken_by_p_a_us", 1e9);
+    harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\n</Alert>");
+    for (unsigned s = 0; s <= 80; s += 10) {
+        use_cpus(s);
+        room_tree_machine(tree, 9 * s / 10, 9 * s / 10, 0);
+        tree_pressure(tree, "p/c", "cpu", 900000ull * s, 0);
+        headroom_pass(10);
+    }
+    headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 1), taking[_i]);
+    fake_cache_forget();
+}
+END_TEST
+
 /* --- Who waits ------------------------------------------------------------------------------- */
 
 static const struct {
@@ -545,6 +579,7 @@ int main(void)
     tcase_add_loop_test(tests, reads_of_a_number_of_groups_what_is_protected, 0, 2);
     tcase_add_loop_test(tests, names_who_uses_more_than_its_share, 0, COUNT(shares));
     tcase_add_loop_test(tests, names_who_uses_most_where_a_cpuset_is_smaller, 0, COUNT(cpusets));
+    tcase_add_loop_test(tests, names_who_had_the_cpus_that_it_waited_for, 0, 2);
     tcase_add_loop_test(tests, says_what_is_known_of_who_waits, 0, COUNT(waiters));
     tcase_add_test(tests, groups_are_ranked_once_an_interval);
     return run_suite("headroom_alert", tests);
