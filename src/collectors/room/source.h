@@ -7,6 +7,7 @@
 
 #include "headroom/room.h"
 #include "room/directory.h"
+#include "room/vmstat.h"
 #include "room/working_set.h"
 
 /** A group's directory in the hierarchy of a controller. */
@@ -83,6 +84,9 @@ struct hr_room_source {
     int io_bounds_status;
     size_t io_bound_count;
     struct hr_room_io_bound *io_bounds; /**< NULL: there is none */
+
+    bool has_vmstat;         /**< of the machine only: */
+    struct hr_vmstat vmstat; /**< of the previous reading */
 
     struct hr_room_sums older, newer, last; /**< the last of all */
     bool is_in_cpu_trouble;

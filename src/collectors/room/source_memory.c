@@ -170,11 +170,32 @@ void hr_room_set_working_set(struct hr_room_source *source, const struct hr_room
     source->working_set = *set;
 }
 
+static uint64_t grown(uint64_t before, uint64_t after)
+{
+    return after > before ? after - before : 0;
+}
+
+/* Tasks that wait as a group has reached its limit are part of the system's pressure, but the
+ * machine lacks nothing then. At the first reading it isn't known. */
+static bool waits_for_limits(struct hr_room_source *source)
+{
+    const struct hr_vmstat before = source->vmstat;
+    const bool has_before = source->has_vmstat;
+    struct hr_vmstat *now = &source->vmstat;
+
+    source->has_vmstat = hr_vmstat_read(source->machine->root, now) == 0;
+    return has_before && source->has_vmstat &&
+           grown(before.limit_page_count, now->limit_page_count) >
+               grown(before.machine_page_count, now->machine_page_count);
+}
+
 void hr_room_source_read_memory(struct hr_room_source *source, double line_pct, bool is_stalled,
                                 struct hr_room_reading *reading)
 {
     reading->working_set_status = -ENOENT;
+    const bool is_for_limits = source->group == NULL && waits_for_limits(source);
+
     reading->memory.status = read_any(source, line_pct, reading);
-    if (reading->memory.status == 0 && is_stalled)
+    if (reading->memory.status == 0 && is_stalled && !is_for_limits)
         hr_room_set_trouble(&reading->memory);
 }
