@@ -172,7 +172,7 @@ static int fetch(const struct options *options, const struct here *here, char *c
             status = briefs_fetch(client, &found->rooms, &found->meant);
     }
     client_close(client);
-    if (status == 0 && found->rooms.count == 0)
+    if (status == 0 && rooms_are_empty(&found->rooms))
         return -ENODATA;
     return status;
 }
@@ -186,11 +186,12 @@ static const struct usage *usage_of_collectd(const struct options *options, cons
     return is_its && here->usage.path != NULL ? &here->usage : NULL;
 }
 
+/* Or has series of it, but none of them a value. */
 static void describe_absence(const struct options *options, const struct here *here,
-                             double newest_s, char *text, size_t size)
+                             const struct found *found, char *text, size_t size)
 {
     const struct usage *usage = usage_of_collectd(options, here);
-    const struct backlog_seen seen = backlog_look(options->socket, newest_s);
+    const struct backlog_seen seen = backlog_look(options->socket, found->newest);
     struct hr_reason reason;
 
     const enum backlog_state state =
@@ -199,6 +200,10 @@ static void describe_absence(const struct options *options, const struct here *h
             : backlog_find(usage, &seen, &reason);
     if (state != BACKLOG_NONE)
         snprintf(text, size, "%s", reason.text);
+    else if (found->rooms.count > 0)
+        snprintf(text, size,
+                 "collectd has no values of the headroom plugin yet: the first ones take an "
+                 "interval or two; if they don't come, see collectd's log");
     else
         snprintf(text, size,
                  "collectd has no values of the headroom plugin yet: is `LoadPlugin headroom' in "
@@ -207,12 +212,12 @@ static void describe_absence(const struct options *options, const struct here *h
 }
 
 static int report_failure(const char *title, int error, const struct options *options,
-                          const struct here *here, double newest_s)
+                          const struct here *here, const struct found *found)
 {
     char text[1024];
 
     if (error == -ENODATA)
-        describe_absence(options, here, newest_s, text, sizeof(text));
+        describe_absence(options, here, found, text, sizeof(text));
     else
         unread_explain_silence(error, options->socket, options->config, text, sizeof(text));
     fprintf(stderr, "%s: %s\n", title, text);
@@ -429,7 +434,7 @@ static int report_rooms(const char *title, const struct options *options, char *
     int status = open_here(title, options, &here);
     if (status == COMMAND_DONE) {
         const int failure = fetch(options, &here, wanted, count, &found);
-        status = failure != 0 ? report_failure(title, failure, options, &here, found.newest)
+        status = failure != 0 ? report_failure(title, failure, options, &here, &found)
                               : show_rooms(title, options, &here, &found);
     }
     group_free(&found.about);

@@ -302,6 +302,25 @@ void rooms_free(struct rooms *rooms)
     *rooms = (struct rooms){.rows = NULL};
 }
 
+static bool row_is_empty(const struct room_row *row)
+{
+    for (int i = 0; i < ROOM_VALUE_COUNT; i++)
+        if (!isnan(row->values[i]))
+            return false;
+    for (size_t i = 0; i < row->cause_count; i++)
+        if (!isnan(row->causes[i].pct))
+            return false;
+    return true;
+}
+
+bool rooms_are_empty(const struct rooms *rooms)
+{
+    for (size_t i = 0; i < rooms->count; i++)
+        if (!row_is_empty(&rooms->rows[i]))
+            return false;
+    return true;
+}
+
 /* --- Names ------------------------------------------------------------------------ */
 
 const char *room_name(const struct room_row *row)

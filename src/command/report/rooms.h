@@ -66,6 +66,9 @@ int rooms_fetch(struct client *client, struct rooms *rooms);
 
 void rooms_free(struct rooms *rooms);
 
+/** @return whether no row has a value, as before the plugin has read everything twice. */
+bool rooms_are_empty(const struct rooms *rooms);
+
 /** @return the name of a row for people. */
 const char *room_name(const struct room_row *row);
 
