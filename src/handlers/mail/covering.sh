@@ -6,6 +6,16 @@
 # covers RECORD: an alarm that isn't ours lasts, and is as severe.
 covers() { lasts "$1" && [ "$severity:$its_severity" != FAILURE:WARNING ]; }
 
+# has_covered RECORD: one did, and has ended after $waits_since, while ours waited.
+has_covered() {
+    read -r its_severity its_time _ <"$1" && [ "$its_severity" = OKAY ] && [ "$1" != "$record" ] &&
+        [ "${its_time%.*}${its_time#*.}" -gt "${waits_since%.*}${waits_since#*.}" ] || return 1
+    case $severity:$(sed -n '4,$s/^was //p' -- "$1") in
+        *: | FAILURE:WARNING) return 1 ;;
+    esac
+    [ "${its_time%.*}" -le "$(date +%s)" ]      # unless the clock was set back
+}
+
 # list_waiting_groups: the records of alarms of triggers and thresholds by CPU time, of any group, one a line
 list_waiting_groups() {
     awk -v host="$host" '
@@ -102,8 +112,21 @@ turn_covered() {
     } >"$1.new" && mv -f "$1.new" "$1"
 }
 
-# is_covered: whether an alarm that says as much was mailed already.
+# outlasts_cause RECORD: whether what headroom says of a group's room goes on for some minutes after that alarm of a threshold
+# of the same group: both are of a minute or more. What a trigger, or another group, says may have lasted for a second.
+outlasts_cause() {
+    [ "$plugin:$alert" = headroom: ] && [ "$instance" != system ] && { read -r _ && read -r _ && IFS= read -r its_subject; } <"$1" ||
+        return 1
+    case $its_subject in
+        "threshold $host $instance "*) return 0 ;;
+    esac
+    return 1
+}
+
+# is_covered: whether an alarm that says as much was mailed already. If one covered ours while that waited, and has ended,
+# sets covered_until to when; some cover it for good.
 is_covered() {
+    covered_until=""
     [ -n "$about" ] && [ "$severity" != OKAY ] && [ "$known" = OKAY ] || return 1
     case $kind:$instance in
         threshold:system | none:system) ;;
@@ -111,11 +134,19 @@ is_covered() {
     esac
     while IFS= read -r other && [ -n "$other" ]; do
         ! covers "$other" || return 0
+        if [ -n "$waits_since" ] && has_covered "$other"; then
+            ! outlasts_cause "$other" || return 0
+            covered_until=$its_time
+        fi
     done <<END
 $(list_covering)
 END
     return 1
 }
+
+# stays_covered: whether it is, and is on record so: also once it is, as the other alarm may end before it has seen that. What
+# can't be put on record is mailed.
+stays_covered() { is_covered && remember_covered && is_covered; }
 
 # list_lasting: the records of other alarms of the same group and resource that last, one a line, mailed or covered; a
 # covered one of a threshold in this run of collectd, as of one before it isn't known.

@@ -40,6 +40,16 @@ is_kill_to_be_mailed() {
     [ -z "$record" ] || [ $((${time%.*} - ${its_own%.*})) -ge 300 ] || [ "${time%.*}" -lt "${its_own%.*}" ]
 }
 
+# is_said_by_others: whether others say as much, which is on record then.
+is_said_by_others() {
+    ! stays_covered || return 0
+    if is_still_silent || takes_most; then
+        remember_covered
+        return
+    fi
+    has_victim && stays_covered
+}
+
 # is_to_be_mailed: the notification; opens the record, and remembers what isn't.
 is_to_be_mailed() {
     if is_kill; then
@@ -55,10 +65,7 @@ is_to_be_mailed() {
             return
         fi
         ! is_late && ! is_awaited && ! is_outdated || return 1
-        if is_covered || is_still_silent || takes_most || { has_victim && is_covered; }; then
-            remember_covered
-            return 1
-        fi
+        ! is_said_by_others || return 1
         if is_due && ! goes_on; then
             ! says_less || is_left_alone
             return
@@ -72,10 +79,7 @@ is_to_be_mailed() {
         return 0
     fi
     ! is_late && ! is_awaited && ! is_outdated || return 1
-    if is_covered || { has_victim && is_covered; }; then
-        remember_covered
-        return 1
-    fi
+    ! is_said_by_others || return 1
     if goes_on || { [ "$severity" = OKAY ] && was_covered; }; then
         remember_unmailed
         return 1

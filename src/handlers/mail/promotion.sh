@@ -4,7 +4,7 @@
 # below, and that still last when that ends: then they are handled as if they were notified now, and mailed if they last for
 # two intervals more.
 # shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
-promoted="" promoted_at=""
+promoted="" promoted_at="" promoted_after=""
 
 # list_covered: the records of covered alarms of other groups and our resource, one a line. What is left of our group has
 # taken our place, or ends with it.
@@ -69,7 +69,7 @@ is_outdated() {
 # promote RECORD ADDRESS...: to be run in a shell of its own, which begins without a trap
 promote() {
     trap : TERM
-    promoted=$1 promoted_at=$now
+    promoted=$1 promoted_at=$now promoted_after=$time
     shift
     read_notification 2>/dev/null <<END || return 0
 $(sed -n 's/^notified //p' -- "$promoted")

@@ -4,7 +4,7 @@
 #
 # Behind the first line of the record stand when the alarm began and what it is about; then, each behind a word, its
 # series, its place, the side of its limit, its least severity, when a FAILURE was mailed, its burst, and an end that
-# isn't mailed by itself.
+# isn't mailed by itself. Of one that has ended there is how severe it was at last, behind "was".
 # Of one that is listed there is the notification, too, behind "notified".
 # Of an alarm that isn't mailed, as another one covers it, OKAY is on record; then when it began, that it is covered,
 # its severity and kind, and the notification. One of headroom's, of which nothing is mailed when the
@@ -110,12 +110,16 @@ remember_alarm() {
     find_known place
     place=${place:-$value}
     find_limit
+    known_kind=""
     set --
     if is_for_another_time; then
         quote_notification
         set -- "$quoted"
+    elif [ "$severity" = OKAY ] && [ "$known" != OKAY ]; then
+        find_known_kind
+        set -- "was $known"
     fi
-    remember "$severity" "$begun" "$kind $about" "series $series" "${place:+place $place}" "${side:+side $side}" "${least:+least $least}" "${failed:+failed $failed}" \
+    remember "$severity" "$begun" "${known_kind:-$kind $about}" "series $series" "${place:+place $place}" "${side:+side $side}" "${least:+least $least}" "${failed:+failed $failed}" \
         "${burst:+burst $burst}" "${single:+single $single}" "${end:+end $end}" "$@"
 }
 

@@ -87,16 +87,34 @@ says_less() {
     has_victim
 }
 
+# find_rest: sets patience to what is left of it since the end of what covered ours for a part of that time: ours may end with
+# that one's cause. Fails if nothing is left, or none did, or it has waited so once, or collectd ends.
+find_rest() {
+    [ -n "$covered_until" ] && [ "$paused" -le 128 ] && [ -z "$has_rested" ] || return 1
+    has_rested=yes
+    patience=$(awk -v since="$covered_until" -v now="$(date +%s)" -v patience="$patience" 'BEGIN {
+        rest = since + patience - now
+        if (rest > patience)        # the clock was set back
+            rest = patience
+        if (rest > 0)
+            printf "%.0f", rest + 0.5
+    }')
+    [ -n "$patience" ]
+}
+
 # is_left_alone: waits for alarms that say more, in whatever order they come. Fails if there is one, or if ours has ended
-# meanwhile.
+# meanwhile. What one covered that has ended meanwhile waits once more. What can't be put on record doesn't wait: it would be
+# lost.
 is_left_alone() {
     find_patience
-    remember_covered "waiting $severity $(awk -v now="$now" -v patience="$patience" 'BEGIN { printf "%.0f", now + 2 * patience }')"
-    await_values
-    trusting=false
-    read -r its_severity its_time its_daemon <"$record" && [ "$its_time:$its_daemon" = "$time:$daemon" ] && was_covered ||
-        return 1
-    is_covered || return 0
-    remember_covered
-    return 1
+    waits_since=${promoted_after:-$time} from=$now has_rested=""
+    while remember_covered "waiting $severity $(awk -v from="$from" -v patience="$patience" 'BEGIN { printf "%.0f", from + 2 * patience }')"; do
+        await_values
+        trusting=false
+        read -r its_severity its_time its_daemon <"$record" && [ "$its_time:$its_daemon" = "$time:$daemon" ] && was_covered ||
+            return 1
+        ! stays_covered || return 1
+        find_rest || return 0
+        from=$(date +%s)
+    done
 }
