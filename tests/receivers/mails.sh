@@ -41,7 +41,7 @@ host=h ago=0
 # given SEVERITY PLUGIN LINE...: headroom-mail gets a notification with these lines; it takes its parent for collectd.
 given() {
     local now_us=$((began_us + (${EPOCHREALTIME//[.,]/} - began_us) / 100))
-    printf '%s\n' "Severity: $1" "Time: $((now_us / 1000000 - ago)).${now_us: -6}" "Host: $host" "Plugin: $2" "${@:3}" "" text |
+    printf '%s\n' "Severity: $1" "Time: $((now_us / 1000000 - ago)).${now_us: -6}" "Host: $host" "Plugin: $2" "${@:3}" "" "${message:-text}" |
         "${mail:-run_mail}"
 }
 run_mail() { PATH=$dir/bin:$PATH COLLECTD_INTERVAL=10.000 exec "$dir/handlers/headroom-mail" -s "$dir/own" "${options[@]}" root 2>>"$dir/err"; }

@@ -64,18 +64,59 @@ waits_for_itself() {
         "$mount/$path/cpu.pressure" "$mount/$path/memory.pressure" 2>/dev/null
 }
 
-# list_covering: the records that may cover the alarm, one a line: those of its group and resource, of triggers and
-# thresholds. What <Alert> of headroom announces covers what the values of its plugin do; where
-# nothing is left of these, so do triggers and thresholds of any resource that they are of, and each the other. Those
-# of a group cover those of thresholds of the groups above it, and that there is no room left in these; and those of any
-# group by CPU time the machine's, and that of a group that has no room as it is what takes that; and those of the group
-# from which another one takes the CPU the alarms of that one by CPU time.
+# is_lesser: whether an <Alert> of trouble by CPU that is there is the machine's, or of the group that takes the most itself: that
+# of a group that suffers says more.
+is_lesser() {
+    [ "$kind:$resource" = alert:cpu ] || return 1
+    find_place
+    case $instance:$told in
+        system:* | *"; taking: $place "* | *"; taking: $instance "*) return 0 ;;
+    esac
+    return 1
+}
+
+# list_sufferers: the records of alarms by CPU time of other groups than ours, and those above and below it, one a line; but of
+# no lesser ones
+list_sufferers() {
+    PLACE=$place awk -v host="$host" '
+        function print_it() {
+            if (is_one)
+                print file
+        }
+        FNR == 1 {
+            print_it()
+            is_one = 0
+            file = FILENAME
+        }
+        FNR == 3 {
+            is_one = sub(/^(trigger|threshold|alert) /, "") && index($0, host " ") == 1 && / cpu$/ && $0 != host " system cpu"
+        }
+        FNR > 3 && ($0 == "lesser" || (sub(/^place /, "") &&
+            (index($0 "/", ENVIRON["PLACE"] "/") == 1 || index(ENVIRON["PLACE"] "/", $0 "/") == 1))) { is_one = 0 }
+        END { print_it() }' "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
+}
+
+# list_covering: the records that may cover the alarm, one a line. What covers what:
+#
+#   an alarm of                             those of
+#   trigger, threshold, alert               its group and resource by trigger, threshold, alert
+#   trigger, threshold of a victim's CPU    the victim by CPU, by trigger or threshold
+#   threshold of a group                    groups below it by its resource, by trigger or threshold
+#   threshold, none of the machine's CPUs   any group by CPU, by trigger or threshold
+#   alert that is lesser                    other groups by CPU, by trigger, threshold, or alert that isn't lesser
+#   value                                   its group and resource by forecast
+#   none                                    the same, and by trigger, threshold, alert, none; groups below it by trigger, threshold;
+#                                           any by CPU, if it waits for itself
+#   forecast                                none
+#
+# For values and none "room" is of any resource.
 list_covering() {
     case $kind:$resource:$victims in
         trigger:cpu:?* | threshold:cpu:?*) printf '%s\n' "$victims" | while IFS= read -r victim; do list_waiting "$victim"; done ;;
     esac
     case $kind:$instance:$resource in
         threshold:system:cpu | none:system:cpu | none:system:room) list_waiting_groups ;;
+        alert:*:cpu) ! is_lesser || list_sufferers ;;
         none:*:cpu | none:*:room)
             find_place
             list_inner "$place"
@@ -155,7 +196,7 @@ list_lasting() {
         while IFS= read -r each; do
             { read -r _ _ by && read -r _ && IFS= read -r what && read -r _ what_kind; } <"$each" || what=""
             if [ "$what" = "covered $about" ]; then
-                [ "$by" = "$daemon" ] || [ "$what_kind" = trigger ] || continue
+                [ "$by" = "$daemon" ] || [ "$what_kind" = trigger ] || [ "$what_kind" = alert ] || continue
                 take_place "$each" || continue
             else
                 lasts "$each" || continue

@@ -63,7 +63,7 @@ is_outdated() {
     [ -n "$promoted" ] || return 1
     cover_left_out
     was_covered && [ "$known_time" = "$time" ] || return 0
-    [ "$known_by" != "$daemon" ] && [ "$kind" != trigger ]
+    [ "$known_by" != "$daemon" ] && [ "$kind" != trigger ] && [ "$kind" != alert ]
 }
 
 # promote RECORD ADDRESS...: to be run in a shell of its own, which begins without a trap

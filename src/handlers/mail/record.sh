@@ -4,7 +4,7 @@
 #
 # Behind the first line of the record stand when the alarm began and what it is about; then, each behind a word, its
 # series, its place, the side of its limit, its least severity, when a FAILURE was mailed, its burst, and an end that
-# isn't mailed by itself. Of one that has ended there is how severe it was at last, behind "was".
+# isn't mailed by itself, or that it is lesser. Of one that has ended there is how severe it was at last, behind "was".
 # Of one that is listed there is the notification, too, behind "notified".
 # Of an alarm that isn't mailed, as another one covers it, OKAY is on record; then when it began, that it is covered,
 # its severity and kind, and the notification. One of headroom's, of which nothing is mailed when the
@@ -112,9 +112,10 @@ remember_alarm() {
     find_limit
     known_kind=""
     set --
+    ! is_lesser || set -- lesser
     if is_for_another_time; then
         quote_notification
-        set -- "$quoted"
+        set -- "$@" "$quoted"
     elif [ "$severity" = OKAY ] && [ "$known" != OKAY ]; then
         find_known_kind
         set -- "was $known"
@@ -125,16 +126,18 @@ remember_alarm() {
 
 # remember_covered ["waiting SEVERITY UNTIL"]: and its severity, and the least, as it takes the place of that which covers it,
 # if that ends before it does; and the notification, to be handled once more then if the other is of another group. Room
-# isn't: the sums that it is of go on for some minutes. One may wait for alarms that say more.
+# isn't, but for a lesser <Alert>: the sums that it is of go on for some minutes. One may wait for alarms that say more.
 remember_covered() {
     find_beginning
-    if [ "$plugin" = headroom ]; then
+    lesser=""
+    ! is_lesser || lesser=lesser
+    if [ "$plugin" = headroom ] && [ -z "$lesser" ]; then
         [ $# -gt 0 ] || set -- silent
         remember OKAY "$begun" "${1%% *} $about" "$1"
     else
         find_least
         quote_notification
-        remember OKAY "$begun" "covered $about" "$severity $kind" "series $series" "${least:+least $least}" ${1:+"$1"} "$quoted"
+        remember OKAY "$begun" "covered $about" "$severity $kind" "series $series" "${least:+least $least}" ${lesser:+"$lesser"} ${1:+"$1"} "$quoted"
     fi
 }
 
@@ -158,7 +161,7 @@ take_place() {
     { read -r _ its_time its_daemon && read -r its_beginning && read -r _ && read -r its_severity its_kind; } <"$1" || return 1
     {
         printf '%s\n' "$its_severity $its_time $its_daemon" "$its_beginning" "${its_kind:-threshold} $about"
-        sed -n '4,$ { /^series /p; /^least /p; /^notified /p; }' -- "$1"
+        sed -n '4,$ { /^series /p; /^least /p; /^lesser$/p; /^notified /p; }' -- "$1"
         sed -n '4,$ { /^place /p; /^burst /p; /^single /p; }' -- "$record"
     } >"$1.new" && mv -f "$1.new" "$1" && take_turn || return 1
     for each in later outer; do

@@ -42,10 +42,14 @@ may_have_victims() {
 }
 
 # find_patience: sets patience to how long it takes, in s, until two more values of each series have come, and three for one
-# that doesn't say by what there is no room.
+# that doesn't say by what there is no room, or for an <Alert>; which outlasts its cause by some two minutes, when another alarm
+# covered it until now.
 find_patience() {
     intervals=2
-    [ "$resource" != room ] || intervals=3
+    case $resource:$alert:$promoted in
+        *:alert:?*) intervals=15 ;;
+        room:* | *:alert:) intervals=3 ;;
+    esac
     patience=$(awk -v each="${COLLECTD_INTERVAL:-10}" -v intervals=$intervals 'BEGIN { print intervals * each }')
 }
 
@@ -77,12 +81,17 @@ is_awaited() {
     esac
 }
 
-# says_less: whether an alarm begins of which others may say more: of a value of room, or of the machine's CPUs; or of a
-# group that takes a CPU, of which the one that it takes that from. What another one covered until now may end with that.
+# says_less: whether an alarm begins of which others may say more: of a value of room, or of the machine's CPUs; a lesser
+# <Alert>; or of a group that takes a CPU, of which the one that it takes that from. What another one covered until now may
+# end with that.
 says_less() {
     [ -z "$promoted" ] || return 0
     case $known:$kind:$instance:$resource in
         OKAY:value:*:?* | OKAY:none:*:?* | OKAY:threshold:system:cpu) return 0 ;;
+        OKAY:alert:*)
+            is_lesser
+            return
+            ;;
     esac
     has_victim
 }
