@@ -313,6 +313,7 @@ void psi_notification_stall(notification_t *notice, const struct psi_subject *su
     if (findings->lasting_s > 0)
         message_append(&message, ", for %" PRIu64 " s now", findings->lasting_s);
     add_subject_metadata(notice, subject);
+    plugin_notification_meta_add_double(notice, "Quiet", (double)rule->quiet_us / 1e6);
     if (event->measured) {
         plugin_notification_meta_add_double(notice, "MeasuredStall",
                                             (double)event->stalled_us / 1e6);

@@ -36,16 +36,29 @@ list_waiting() {
 is_waiting_for_cpu() { [ -n "$(list_waiting "$1")" ]; }
 
 # list_placed BEGINNING [SEPARATOR]: the records of alarms of triggers and thresholds of the same resource, or of any if ours is
-# of none, of the groups whose paths begin with that, one a line; and the path behind that separator
+# of none, of the groups whose paths begin with that, one a line; and the path behind that separator. Without one also the
+# machine's that names such a group, whose own alarm it covers.
 list_placed() {
     PLACE=$1 RESOURCE=$resource awk -v host="$host" -v separator="${2:-}" '
+        function path_of(line) {
+            sub(/^[^ ]+ [^ ]+ [^ ]+ /, "", line)
+            return line
+        }
         FNR == 3 {
             count = split($0, words, " ")
-            is_one = sub(/^(trigger|threshold) /, "") && index($0, host " ") == 1 &&
-                (words[count] == ENVIRON["RESOURCE"] || ENVIRON["RESOURCE"] == "room")
+            is_same = words[count] == ENVIRON["RESOURCE"] || ENVIRON["RESOURCE"] == "room"
+            is_hidden = is_same && index($0, "covered " host " ") == 1
+            is_one = is_same && sub(/^(trigger|threshold) /, "") && index($0, host " ") == 1
         }
         FNR > 3 && is_one && index($0, "place " ENVIRON["PLACE"]) == 1 {
             print FILENAME (separator == "" ? "" : separator substr($0, 7))
+        }
+        FNR > 3 && is_one && index($0, "longest " host " ") == 1 { naming[path_of($0)] = naming[path_of($0)] FILENAME "\n" }
+        FNR > 3 && is_hidden && index($0, "at " host " ") == 1 { hidden[path_of($0)] }
+        END {
+            for (path in naming)
+                if (separator == "" && path in hidden && index(path, ENVIRON["PLACE"]) == 1)
+                    printf "%s", naming[path]
         }' \
         "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
 }
@@ -102,11 +115,14 @@ list_sufferers() {
 #   trigger, threshold, alert               its group and resource by trigger, threshold, alert
 #   trigger, threshold of a victim's CPU    the victim by CPU, by trigger or threshold
 #   threshold of a group                    groups below it by its resource, by trigger or threshold
+#   trigger, threshold of memory or I/O     the machine by the same, by trigger or threshold that names the group as a main cause
+#   ... of the machine that does so         that group by the same, by trigger or threshold; I/O also that group by memory, and the
+#                                           machine by memory that names it, as what a group lacks memory for is read again
 #   threshold, none of the machine's CPUs   any group by CPU, by trigger or threshold
 #   alert that is lesser                    other groups by CPU, by trigger, threshold, or alert that isn't lesser
 #   value                                   its group and resource by forecast
 #   none                                    the same, and by trigger, threshold, alert, none; groups below it by trigger, threshold;
-#                                           any by CPU, if it waits for itself
+#                                           any by CPU, if it waits for itself; the machine by memory or I/O that names it
 #   forecast                                none
 #
 # For values and none "room" is of any resource.
@@ -141,6 +157,18 @@ list_covering() {
             ;;
         *) set -- -e "trigger $about" -e "alert $about" -e "threshold $about" ;;
     esac
+    if [ "$instance" = system ]; then
+        case $resource:$cause_path in
+            memory:?*) set -- "$@" -e "at $host memory $cause_path" ;;
+            io:?*) set -- "$@" -e "at $host io $cause_path" -e "at $host memory $cause_path" -e "longest $host memory $cause_path" ;;
+        esac
+    else
+        case $kind:$resource:$path in
+            value:* | alert:* | *:) ;;
+            *:memory:* | *:io:*) set -- "$@" -e "longest $host $resource $path" ;;
+            *:room:*) set -- "$@" -e "longest $host memory $path" -e "longest $host io $path" ;;
+        esac
+    fi
     grep -lxF "$@" -- "$folder"/* 2>/dev/null
 }
 
@@ -169,9 +197,14 @@ outlasts_cause() {
 is_covered() {
     covered_until=""
     [ -n "$about" ] && [ "$severity" != OKAY ] && [ "$known" = OKAY ] || return 1
-    case $kind:$instance in
-        threshold:system | none:system) ;;
-        threshold:* | none:*) find_mount ;;     # here, as the shell below forgets it
+    case $plugin:$kind:$instance:$resource in       # here, as the shell below forgets it
+        psi:*:system:memory | psi:*:system:io) find_cause_path ;;
+        *:system:*) ;;
+        *:threshold:* | *:none:*)
+            find_mount
+            find_place
+            ;;
+        *:memory | *:io | *:room) find_place ;;
     esac
     while IFS= read -r other && [ -n "$other" ]; do
         ! covers "$other" || return 0

@@ -112,12 +112,13 @@ describe_longest() {
     [ "$longest" = "$longest_path" ] || more="$more${newline}its cgroup: $longest_path"
 }
 
-# find_waiting: sets longest to the path of the cgroup, of those without others below, that waited most of the last minute
-# for memory or I/O, by the kernel's averages, and waited to its share of that; "" if none did for 1 % of it.
+# find_waiting: sets longest_path to the path of the cgroup, of those without others below, that waited most of the last minute
+# for memory or I/O, by the kernel's averages, and waited to its share of that; "" if none did for 1 % of it. Looks once.
 find_waiting() {
-    longest=""
+    [ -z "$has_looked" ] || return 0
+    longest_path="" has_looked=yes
     find_mount || return 0
-    longest=$(read_groups "$resource.pressure" "^some " |
+    longest_path=$(read_groups "$resource.pressure" "^some " |
         awk -v mount="$mount/" -v line="/${resource}[.]pressure:some avg10=[0-9.]+ avg60=[0-9.]+ avg300=[0-9.]+ total=[0-9]+" "$rounding"'
             match($0, line "$") {       # at its end, as the name of a group may be like it
                 group = substr($0, length(mount) + 1, RSTART - length(mount) - 1)
@@ -136,8 +137,34 @@ find_waiting() {
                 if (most != "")
                     print rounded(longest), most
             }')
-    waited="${longest%% *} %"
-    longest=${longest#* }
+    longest_wait="${longest_path%% *} %"
+    longest_path=${longest_path#* }
+}
+
+# is_half_of PART WHOLE: whether that is at least half of it
+is_half_of() { awk -v part="$1" -v whole="$2" 'BEGIN { exit !(part > 0 && whole > 0 && 2 * part >= whole) }'; }
+
+# find_cause_path: sets cause_path to that of the group that the mail of an alarm of the machine's memory or I/O names, if this
+# waited for at least half as long: then one cause is behind both. Else to "", as of many that wait a little.
+find_cause_path() {
+    cause_path=""
+    case $severity:$kind in
+        OKAY:*) ;;
+        *:trigger)
+            detail LongestWait
+            waited=$value
+            detail MeasuredStall
+            if is_half_of "$waited" "$value"; then
+                detail LongestCgroup
+                cause_path=$value
+            fi
+            ;;
+        *:threshold)
+            find_waiting
+            detail CurrentValue
+            [ -z "$longest_path" ] || ! is_half_of "${longest_wait% %}" "$value" || cause_path=$longest_path
+            ;;
+    esac
 }
 
 # find_reported PATH: sets reported to the name of the group of that path, or the nearest above it, that the plugin headroom
@@ -165,11 +192,11 @@ describe_waiting() {
         *) return 0 ;;
     esac
     find_waiting
-    [ -n "$longest" ] || return 0
-    find_reported "$longest"
-    shorten "$longest"
-    more="$more${newline}longest in $short: $waited of the last minute"
-    [ "$short" = "$longest" ] || more="$more${newline}its cgroup: $longest"
+    [ -n "$longest_path" ] || return 0
+    find_reported "$longest_path"
+    shorten "$longest_path"
+    more="$more${newline}longest in $short: $longest_wait of the last minute"
+    [ "$short" = "$longest_path" ] || more="$more${newline}its cgroup: $longest_path"
 }
 
 # exceeds SECONDS: whether one of the tasks in values waited longer than that.

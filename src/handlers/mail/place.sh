@@ -47,8 +47,10 @@ find_path() {
     esac
 }
 
-# find_place: sets place, and shown, as in a subject.
+# find_place: sets place, and shown, as in a subject; and path, "" if that isn't known.
 find_place() {
+    [ -z "$placed" ] || return 0
+    placed=yes
     detail Cgroup
     path=$value place=${value:-$instance}
     [ -n "$path" ] || find_place_of_instance

@@ -6,14 +6,15 @@
 # shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
 promoted="" promoted_at="" promoted_after=""
 
-# list_covered: the records of covered alarms of other groups and our resource, one a line. What is left of our group has
-# taken our place, or ends with it.
+# list_covered: the records of covered alarms of other groups and our resource, one a line; and one of the machine by I/O, if
+# ours is by memory. What is left of our group has taken our place, or ends with it.
 list_covered() {
     ABOUT=$about RESOURCE=$resource awk -v host="$host" '
         FNR == 3 {
             count = split($0, words, " ")
             is_one = index($0, "covered " host " ") == 1 && $0 != "covered " ENVIRON["ABOUT"] &&
-                words[count] == ENVIRON["RESOURCE"]
+                (words[count] == ENVIRON["RESOURCE"] ||
+                    (ENVIRON["RESOURCE"] == "memory" && $0 == "covered " host " system io"))
         }
         FNR > 3 && is_one && /^notified Severity: / { print FILENAME }' "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
 }
@@ -93,13 +94,13 @@ is_none_to_promote() {
     [ ! -e "$1" ] && [ -z "$(list_covered)" ]
 }
 
-# promote_uncovered ADDRESS...: at the end of an alarm, those that it covered. Where many end at once, one of us does it for
-# all, and once more for those that have ended meanwhile.
+# promote_uncovered ADDRESS...: at the end of an alarm, or when the machine's names another group, those that it covered.
+# Where many end at once, one of us does it for all, and once more for those that have ended meanwhile.
 promote_uncovered() {
     case $severity:$known:$resource in
         *:OKAY:* | *:) return 0 ;;
         OKAY:*) ;;
-        *) return 0 ;;
+        *) [ -n "$renamed" ] || return 0 ;;
     esac
     exec 9>&-
     ! is_none_to_promote || return 0

@@ -4,7 +4,9 @@
 #
 # Behind the first line of the record stand when the alarm began and what it is about; then, each behind a word, its
 # series, its place, the side of its limit, its least severity, when a FAILURE was mailed, its burst, and an end that
-# isn't mailed by itself, or that it is lesser. Of one that has ended there is how severe it was at last, behind "was".
+# isn't mailed by itself, or that it is lesser. Of one that has ended there is how severe it was at last, behind "was". For
+# memory and I/O there is also, each with host and resource, a group's path behind "at", and of the machine that of the group
+# that is a main cause behind "longest".
 # Of one that is listed there is the notification, too, behind "notified".
 # Of an alarm that isn't mailed, as another one covers it, OKAY is on record; then when it began, that it is covered,
 # its severity and kind, and the notification. One of headroom's, of which nothing is mailed when the
@@ -101,6 +103,24 @@ is_for_another_time() {
     [ "$known" != OKAY ] && [ -e "$record" ] && grep -q "^notified " -- "$record"
 }
 
+# find_cause: sets its_cause to the line, of memory or I/O, by which an alarm of the machine that names a group finds that one's,
+# or that one's the machine's; and renamed if the machine's mail names another group than the one before.
+find_cause() {
+    its_cause="" renamed=""
+    case $plugin:$kind:$instance:$resource in
+        psi:*:system:memory | psi:*:system:io)
+            find_cause_path
+            its_cause=${cause_path:+$host $resource $cause_path} value=""
+            [ "$known" = OKAY ] || find_known longest
+            [ -z "$its_cause" ] || [ -z "$value" ] || [ "$its_cause" = "$value" ] || renamed=yes
+            its_cause=${its_cause:-$value}
+            its_cause=${its_cause:+longest $its_cause}
+            ;;
+        psi:*:system:*) ;;
+        psi:*:memory | psi:*:io) its_cause=${place:+at $host $resource $place} ;;
+    esac
+}
+
 # remember_alarm: when it began, what it is about, where, on which side of its range the value is, its least severity, when
 # a FAILURE was mailed, and its burst, too.
 remember_alarm() {
@@ -109,6 +129,7 @@ remember_alarm() {
     find_least
     find_known place
     place=${place:-$value}
+    find_cause
     find_limit
     known_kind=""
     set --
@@ -121,7 +142,7 @@ remember_alarm() {
         set -- "was $known"
     fi
     remember "$severity" "$begun" "${known_kind:-$kind $about}" "series $series" "${place:+place $place}" "${side:+side $side}" "${least:+least $least}" "${failed:+failed $failed}" \
-        "${burst:+burst $burst}" "${single:+single $single}" "${end:+end $end}" "$@"
+        "${burst:+burst $burst}" "${single:+single $single}" "${end:+end $end}" "${its_cause:-}" "$@"
 }
 
 # remember_covered ["waiting SEVERITY UNTIL"]: and its severity, and the least, as it takes the place of that which covers it,
@@ -136,8 +157,11 @@ remember_covered() {
         remember OKAY "$begun" "${1%% *} $about" "$1"
     else
         find_least
+        its_cause=""
+        [ "$instance" = system ] || find_cause
         quote_notification
-        remember OKAY "$begun" "covered $about" "$severity $kind" "series $series" "${least:+least $least}" ${lesser:+"$lesser"} ${1:+"$1"} "$quoted"
+        remember OKAY "$begun" "covered $about" "$severity $kind" "series $series" "${least:+least $least}" ${lesser:+"$lesser"} \
+            ${its_cause:+"$its_cause"} ${1:+"$1"} "$quoted"
     fi
 }
 
@@ -162,7 +186,7 @@ take_place() {
     {
         printf '%s\n' "$its_severity $its_time $its_daemon" "$its_beginning" "${its_kind:-threshold} $about"
         sed -n '4,$ { /^series /p; /^least /p; /^lesser$/p; /^notified /p; }' -- "$1"
-        sed -n '4,$ { /^place /p; /^burst /p; /^single /p; }' -- "$record"
+        sed -n '4,$ { /^place /p; /^burst /p; /^single /p; /^at /p; /^longest /p; }' -- "$record"
     } >"$1.new" && mv -f "$1.new" "$1" && take_turn || return 1
     for each in later outer; do
         [ ! -e "${later%later}$each" ] || mv -f "${later%later}$each" "$turns.${1##*/}.$each"

@@ -42,15 +42,17 @@ may_have_victims() {
 }
 
 # find_patience: sets patience to how long it takes, in s, until two more values of each series have come, and three for one
-# that doesn't say by what there is no room, or for an <Alert>; which outlasts its cause by some two minutes, when another alarm
-# covered it until now.
+# that doesn't say by what there is no room, or for an <Alert>. When another alarm covered it until now, an <Alert> outlasts its
+# cause by some two minutes, and a trigger's alarm by its quiet time.
 find_patience() {
-    intervals=2
+    intervals=2 value=""
     case $resource:$alert:$promoted in
         *:alert:?*) intervals=15 ;;
         room:* | *:alert:) intervals=3 ;;
     esac
-    patience=$(awk -v each="${COLLECTD_INTERVAL:-10}" -v intervals=$intervals 'BEGIN { print intervals * each }')
+    [ -z "$promoted" ] || detail Quiet
+    patience=$(awk -v each="${COLLECTD_INTERVAL:-10}" -v intervals=$intervals -v quiet="${value:-0}" \
+        'BEGIN { print intervals * each + quiet }')
 }
 
 # pause COMMAND...: until that ends, or SIGTERM. Sets paused to the command's status.
@@ -119,7 +121,7 @@ is_left_alone() {
     waits_since=${promoted_after:-$time} from=$now has_rested=""
     while remember_covered "waiting $severity $(awk -v from="$from" -v patience="$patience" 'BEGIN { printf "%.0f", from + 2 * patience }')"; do
         await_values
-        trusting=false
+        trusting=false has_looked=""
         read -r its_severity its_time its_daemon <"$record" && [ "$its_time:$its_daemon" = "$time:$daemon" ] && was_covered ||
             return 1
         ! stays_covered || return 1

@@ -72,7 +72,8 @@ START_TEST(reports_a_stall_and_its_end)
     const notification_t *notice = alerts_await(NULL, stalls[_i].severity, 1);
     assert_subject(notice, _i);
     ck_assert_uint_eq(alerts_count_meta(notice),
-                      common + 2 + (alerts_meta(notice, "Cause") != NULL));
+                      common + 3 + (alerts_meta(notice, "Cause") != NULL));
+    ck_assert_double_eq_tol(alerts_meta_number(notice, "Quiet"), 1, 1e-9);
     double elapsed = alerts_meta_number(notice, "MeasuredWindow");
     ck_assert_double_eq_tol(alerts_meta_number(notice, "MeasuredStall"), 9, 1e-9);
     ck_assert_double_gt(elapsed, 0);
