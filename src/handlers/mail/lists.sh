@@ -307,10 +307,10 @@ ends_burst() {
     outer=false
     [ ! -e "${later%later}outer" ] || outer=true
     others=$(list_others burst)
-    [ ! -e "$later" ] || burst=""
+    [ ! -e "$later" ] || burst="" unmailed=unmailed
     keep_gone || drop_later
     if $outer; then
-        burst=""
+        burst="" unmailed=unmailed
         find_beginning
         remember_alarm
         end_turn

@@ -4,9 +4,9 @@
 #
 # Behind the first line of the record stand when the alarm began and what it is about; then, each behind a word, its
 # series, its place, the side of its limit, its least severity, when a FAILURE was mailed, its burst, and an end that
-# isn't mailed by itself, or that it is lesser. Of one that has ended there is how severe it was at last, behind "was". For
-# memory and I/O there is also, each with host and resource, a group's path behind "at", and of the machine that of the group
-# that is a main cause behind "longest".
+# isn't mailed by itself, or that it is lesser. Of one that has ended there is how severe it was at last, behind "was", and
+# that it was unmailed, as it ended before its list. For memory and I/O there is also, each with host and resource, a group's
+# path behind "at", and of the machine that of the group that is a main cause behind "longest".
 # Of one that is listed there is the notification, too, behind "notified".
 # Of an alarm that isn't mailed, as another one covers it, OKAY is on record; then when it began, that it is covered,
 # its severity and kind, and the notification. One of headroom's, of which nothing is mailed when the
@@ -139,7 +139,7 @@ remember_alarm() {
         set -- "$@" "$quoted"
     elif [ "$severity" = OKAY ] && [ "$known" != OKAY ]; then
         find_known_kind
-        set -- "was $known"
+        set -- "was $known" ${unmailed:+"$unmailed"}
     fi
     remember "$severity" "$begun" "${known_kind:-$kind $about}" "series $series" "${place:+place $place}" "${side:+side $side}" "${least:+least $least}" "${failed:+failed $failed}" \
         "${burst:+burst $burst}" "${single:+single $single}" "${end:+end $end}" "${its_cause:-}" "$@"

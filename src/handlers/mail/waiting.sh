@@ -119,7 +119,8 @@ find_rest() {
 is_left_alone() {
     find_patience
     waits_since=${promoted_after:-$time} from=$now has_rested=""
-    while remember_covered "waiting $severity $(awk -v from="$from" -v patience="$patience" 'BEGIN { printf "%.0f", from + 2 * patience }')"; do
+    while remember_covered "waiting $severity $(
+        awk -v from="$from" -v patience="$patience" 'BEGIN { printf "%.0f", from + 2 * patience }')"; do
         await_values
         trusting=false has_looked=""
         read -r its_severity its_time its_daemon <"$record" && [ "$its_time:$its_daemon" = "$time:$daemon" ] && was_covered ||
