@@ -10,9 +10,10 @@ unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
 # value NAME: a variable of the build folder's makefile.
 value() { printf 'print: ; @echo $(%s)\n' "$1" | make -s --no-print-directory -f Makefile -f - print; }
 
-# samples: the files of contrib/ that users copy, below it.
+# samples: the files of contrib/ that users copy or run, below it.
 samples() {
     (cd "$source/contrib" &&
         find collectd.conf.d dashboards prometheus systemd -type f \
-            '(' -name '*.conf' -o -name '*.json' -o -name '*.yml' ')' 2>/dev/null)
+            '(' -name '*.conf' -o -name '*.json' -o -name '*.yml' ')' 2>/dev/null
+        printf '%s\n' containers/{Dockerfile,daemonset.yaml,start} fleet/{README.md,recording,simulate})
 }
