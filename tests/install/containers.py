@@ -17,7 +17,7 @@ CONTAINER = {
     "env": [{"name": str, "valueFrom": {"fieldRef": {"fieldPath": str}}}],
     "ports": [{"name": str, "containerPort": int}],
     "securityContext": {"runAsUser": int, "allowPrivilegeEscalation": bool, "readOnlyRootFilesystem": bool,
-                        "capabilities": {"drop": [str], "add": [str]}},
+                        "seccompProfile": {"type": str}, "capabilities": {"drop": [str], "add": [str]}},
     "resources": {"requests": {"cpu": str, "memory": str}, "limits": {"memory": str}},
     "volumeMounts": [{"name": str, "mountPath": str, "readOnly": bool, "mountPropagation": str}],
 }
