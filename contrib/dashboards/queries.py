@@ -438,7 +438,7 @@ class PromQL:
     def variable(self, plugins, tag):
         plugins = [plugins] if isinstance(plugins, str) else plugins
         where = "" if tag == "host" else ', instance="$host"'
-        query = (f'label_values({{__name__=~"collectd_({"|".join(plugins)})_.+"{where}}},'
+        query = (f'label_values({{__name__=~"collectd_({"|".join(plugins)})[_:].+"{where}}},'
                  f" {self.label(plugins[0], tag)})")
         return {"definition": query, "query": query, "regex": ""}
 
