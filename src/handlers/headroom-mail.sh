@@ -77,7 +77,8 @@ read_notification || exit 2
 
 # All processes of collectd's service get SIGTERM when it is stopped or restarted. What was notified is mailed nevertheless:
 # psi doesn't notify again of an alarm that lasts.
-trap : TERM
+is_ending=""
+trap is_ending=yes TERM
 
 # handle ADDRESS...: the notification that was read, now or before. Fails if a mail wasn't accepted.
 handle() {
@@ -89,7 +90,7 @@ handle() {
     unwatched=$value
     record="" note="" place="" now=${promoted_at:-${time%.*}} trusting=true burst="" single="" end="" ended="" notified=""
     known=OKAY user="" part="" victims="" mostly="" looked_again="" waits_since=""
-    path="" placed="" longest_path="" cause_path="" has_looked="" renamed="" unmailed=""
+    path="" placed="" longest_path="" cause_path="" has_looked="" renamed="" unmailed="" is_kept=""
     is_due_now=false is_listed=false
     if is_to_be_mailed && is_mailed_now "$@" && ! is_brief; then
         is_due_now=true

@@ -83,19 +83,25 @@ is_lesser() {
     [ "$kind:$resource" = alert:cpu ] || return 1
     find_place
     case $instance:$told in
-        system:* | *"; taking: $place "* | *"; taking: $instance "*) return 0 ;;
+        system:* | *"; taking: $place "* | *"; taking: $instance "* | *"; taking: itself "*) return 0 ;;
     esac
     return 1
 }
 
-# list_sufferers: the records of alarms by CPU time of other groups than ours, and those above and below it, one a line; but of
-# no lesser ones
+# list_sufferers: the records of alarms by CPU time of other groups than ours, and those above and below it, that our message
+# lists as waiting, one a line; but of no lesser ones. Groups wait for other reasons, too. A list that is cut off leaves one
+# mail too many.
 list_sufferers() {
-    PLACE=$place awk -v host="$host" '
+    case $told in
+        *"; waiting: "*) its_waiting=", ${told##*"; waiting: "}" ;;
+        *) return 0 ;;
+    esac
+    PLACE=$place WAITING=$its_waiting awk -v host="$host" '
         function print_it() {
-            if (is_one)
+            if (is_one && is_named)
                 print file
         }
+        function names(word) { return index(ENVIRON["WAITING"], ", " word " ") > 0 }
         FNR == 1 {
             print_it()
             is_one = 0
@@ -103,7 +109,9 @@ list_sufferers() {
         }
         FNR == 3 {
             is_one = sub(/^(trigger|threshold|alert) /, "") && index($0, host " ") == 1 && / cpu$/ && $0 != host " system cpu"
+            is_named = names(substr($0, length(host) + 2, length($0) - length(host) - 5))
         }
+        FNR > 3 && /^place / && names(substr($0, 7)) { is_named = 1 }
         FNR > 3 && ($0 == "lesser" || (sub(/^place /, "") &&
             (index($0 "/", ENVIRON["PLACE"] "/") == 1 || index(ENVIRON["PLACE"] "/", $0 "/") == 1))) { is_one = 0 }
         END { print_it() }' "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
@@ -119,7 +127,7 @@ list_sufferers() {
 #   ... of the machine that does so         that group by the same, by trigger or threshold; I/O also that group by memory, and the
 #                                           machine by memory that names it, as what a group lacks memory for is read again
 #   threshold, none of the machine's CPUs   any group by CPU, by trigger or threshold
-#   alert that is lesser                    other groups by CPU, by trigger, threshold, or alert that isn't lesser
+#   alert that is lesser                    others that it lists as waiting by CPU, by trigger, threshold, or alert that isn't lesser
 #   value                                   its group and resource by forecast
 #   none                                    the same, and by trigger, threshold, alert, none; groups below it by trigger, threshold;
 #                                           any by CPU, if it waits for itself; the machine by memory or I/O that names it
@@ -183,12 +191,12 @@ turn_covered() {
 
 # outlasts_cause RECORD: whether what headroom says of a group's room goes on for some minutes after that alarm of a threshold
 # of the same group, which was mailed: both are of a minute or more. What a trigger, or another group, says may have lasted for
-# a second.
+# a second; and the time to trouble is by memory.
 outlasts_cause() {
     [ "$plugin:$alert" = headroom: ] && [ "$instance" != system ] && { read -r _ && read -r _ && IFS= read -r its_subject; } <"$1" ||
         return 1
-    case $its_subject in
-        "threshold $host $instance "*) ! grep -qx unmailed -- "$1" ;;
+    case $type:$its_subject in
+        duration:"threshold $host $instance memory" | percent:"threshold $host $instance "*) ! grep -qx unmailed -- "$1" ;;
         *) return 1 ;;
     esac
 }
@@ -199,7 +207,11 @@ is_covered() {
     covered_until=""
     [ -n "$about" ] && [ "$severity" != OKAY ] && [ "$known" = OKAY ] || return 1
     case $plugin:$kind:$instance:$resource in       # here, as the shell below forgets it
-        psi:*:system:memory | psi:*:system:io) find_cause_path ;;
+        psi:*:system:memory | psi:*:system:io)
+            find_cause_path
+            # A short stall of the machine may be a new one, beside a group that has waited for a part of the time for long.
+            [ "$kind" != trigger ] || is_half_in_time || cause_path=""
+            ;;
         *:system:*) ;;
         *:threshold:* | *:none:*)
             find_mount

@@ -65,6 +65,8 @@ is_to_be_mailed() {
             return
         fi
         ! is_late && ! is_awaited && ! is_outdated || return 1
+        # It waits anyway, and a threshold of an earlier run of collectd that still lasts comes again meanwhile.
+        ! is_lesser || trusting=false
         ! is_said_by_others || return 1
         if is_due && ! goes_on; then
             ! says_less || is_left_alone

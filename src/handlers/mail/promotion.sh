@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# promotion.sh - alarms that weren't mailed, as one of another group covered them, or that a list left out, as it had a group
-# below, and that still last when that ends: then they are handled as if they were notified now, and mailed if they last for
-# two intervals more.
+# promotion.sh - alarms that weren't mailed, as one of another group or of the machine covered them, or that a list left out, as
+# it had a group below, and that still last when that ends: then they are handled as if they were notified now, and mailed if
+# they last for some intervals more.
 # shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
 promoted="" promoted_at="" promoted_after=""
 
@@ -69,7 +69,7 @@ is_outdated() {
 
 # promote RECORD ADDRESS...: to be run in a shell of its own, which begins without a trap
 promote() {
-    trap : TERM
+    trap is_ending=yes TERM
     promoted=$1 promoted_at=$now promoted_after=$time
     shift
     read_notification 2>/dev/null <<END || return 0

@@ -109,7 +109,7 @@ find_cause() {
     its_cause="" renamed=""
     case $plugin:$kind:$instance:$resource in
         psi:*:system:memory | psi:*:system:io)
-            find_cause_path
+            [ -n "$is_kept" ] || find_cause_path    # what no mail has named covers nothing
             its_cause=${cause_path:+$host $resource $cause_path} value=""
             [ "$known" = OKAY ] || find_known longest
             [ -z "$its_cause" ] || [ -z "$value" ] || [ "$its_cause" = "$value" ] || renamed=yes
@@ -176,7 +176,7 @@ remember_unmailed() {
     find_known burst
     burst=$value
     find_known single
-    single=$value
+    single=$value is_kept=yes cause_path=""
     remember_alarm
 }
 

@@ -57,6 +57,8 @@ find_patience() {
 
 # pause COMMAND...: until that ends, or SIGTERM. Sets paused to the command's status.
 pause() {
+    paused=143
+    [ -z "$is_ending" ] || return 0
     "$@" 6>&- >/dev/null 2>&1 & # whatever collectd leaves as the standard output
     wait $!
     paused=$?

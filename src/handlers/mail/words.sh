@@ -306,7 +306,7 @@ describe() {
     describe_waiting
     [ "$shown" = "$place" ] || more="$more${newline}cgroup: $place"
     [ -z "$promoted" ] ||
-        more="$more${newline}the figures are of $(date -d "@${time%.*}" +%H:%M:%S), as an alarm of another cgroup said as much until now"
+        more="$more${newline}the figures are of $(date -d "@${time%.*}" +%H:%M:%S), as another alarm said as much until now"
     [ -z "$ended" ] || describe_burst
     [ "$severity" = OKAY ] || find_look
 }
