@@ -15,5 +15,5 @@ samples() {
     (cd "$source/contrib" &&
         find collectd.conf.d dashboards prometheus systemd -type f \
             '(' -name '*.conf' -o -name '*.json' -o -name '*.yml' ')' 2>/dev/null
-        printf '%s\n' containers/{Dockerfile,daemonset.yaml,start} fleet/{README.md,recording,simulate})
+        printf '%s\n' containers/{Dockerfile,daemonset.yaml,start} fleet/{README.md,recording,relay.conf,simulate})
 }
