@@ -191,12 +191,12 @@ turn_covered() {
 
 # outlasts_cause RECORD: whether what headroom says of a group's room goes on for some minutes after that alarm of a threshold
 # of the same group, which was mailed: both are of a minute or more. What a trigger, or another group, says may have lasted for
-# a second; and the time to trouble is by memory.
+# a second.
 outlasts_cause() {
     [ "$plugin:$alert" = headroom: ] && [ "$instance" != system ] && { read -r _ && read -r _ && IFS= read -r its_subject; } <"$1" ||
         return 1
-    case $type:$its_subject in
-        duration:"threshold $host $instance memory" | percent:"threshold $host $instance "*) ! grep -qx unmailed -- "$1" ;;
+    case $its_subject in
+        "threshold $host $instance "*) ! grep -qx unmailed -- "$1" ;;
         *) return 1 ;;
     esac
 }
