@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <locale.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "configured/unread.h"
 #include "configured/used_features.h"
 #include "headroom/descriptor.h"
+#include "headroom/quantity.h"
 #include "headroom/root.h"
 #include "report/briefs.h"
 #include "report/group.h"
@@ -235,6 +237,30 @@ static void report_backlog(const char *title, const struct options *options,
         fprintf(stderr, "%s: %s\n", title, reason.text);
 }
 
+static bool has_row_without_room(const struct rooms *rooms)
+{
+    for (size_t i = 0; i < rooms->count; i++)
+        if (isnan(rooms->rows[i].values[ROOM_LEAST]))
+            return true;
+    return false;
+}
+
+/* The smallest room isn't known before that by CPU time is. */
+static void report_start(const char *title, const struct options *options, const struct here *here,
+                         const struct found *found)
+{
+    const struct usage *usage = usage_of_collectd(options, here);
+    const struct backlog_seen seen = backlog_look(options->socket, found->newest);
+    struct hr_reason reason;
+
+    if (usage != NULL && usage->headroom.loaded && has_row_without_room(&found->rooms) &&
+        backlog_explain_absence(usage, &seen, "rooms", &reason) == BACKLOG_STARTED)
+        fprintf(stderr,
+                "%s: collectd was started %s ago: rooms by CPU time are known after 20 s, and so "
+                "are the smallest\n",
+                title, hr_quantity_seconds(fmax(seen.now_s - seen.started_s, 0)).text);
+}
+
 /* What is younger than MinAge is missing for that. */
 static void describe_missing(const struct usage *usage, const struct found *found, char *text,
                              size_t size)
@@ -422,6 +448,7 @@ static int show_rooms(const char *title, const struct options *options, const st
         return status;
     rooms_keep(rooms, &found->meant);
     rooms_sort(rooms, options->sort);
+    report_start(title, options, here, found);
     return print_rooms(title, options, rooms, is_one ? &found->about : NULL);
 }
 
