@@ -16,13 +16,32 @@ has_covered() {
     [ "${its_time%.*}" -le "$(date +%s)" ]      # unless the clock was set back
 }
 
-# list_waiting_groups: the records of alarms of triggers and thresholds by CPU time, of any group, one a line
+# list_waiting_groups [PLACE LIST]: the records of alarms by CPU time of any group, by triggers, thresholds, and <Alert> but for
+# lesser ones, one a line; or of other groups only than that, and those above and below it, that LIST, ", a 42 %, b 9 %", has.
 list_waiting_groups() {
-    awk -v host="$host" '
+    PLACE=${1:-} LIST=${2:-} awk -v host="$host" '
+        function print_it() {
+            if (is_one && is_listed)
+                print file
+        }
+        function lists(word) { return ENVIRON["LIST"] == "" || index(ENVIRON["LIST"], ", " word " ") > 0 }
+        FNR == 1 {
+            print_it()
+            is_one = 0
+            file = FILENAME
+        }
         FNR == 3 {
-            if (sub(/^(trigger|threshold) /, "") && index($0, host " ") == 1 && / cpu$/)
-                print FILENAME
-        }' "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
+            is_alert = sub(/^alert /, "") && $0 != host " system cpu"
+            is_one = (is_alert || sub(/^(trigger|threshold) /, "")) && index($0, host " ") == 1 && / cpu$/
+            if (ENVIRON["PLACE"] != "" && $0 == host " system cpu")
+                is_one = 0
+            is_listed = lists(substr($0, length(host) + 2, length($0) - length(host) - 5))
+        }
+        FNR > 3 && /^place / && lists(substr($0, 7)) { is_listed = 1 }
+        FNR > 3 && $0 == "lesser" { is_one = 0 }
+        FNR > 3 && ENVIRON["PLACE"] != "" && sub(/^place /, "") &&
+            (index($0 "/", ENVIRON["PLACE"] "/") == 1 || index(ENVIRON["PLACE"] "/", $0 "/") == 1) { is_one = 0 }
+        END { print_it() }' "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
 }
 
 # list_waiting PATH: the records of alarms of that group by CPU time that last, other than ours, one a line
@@ -88,45 +107,25 @@ is_lesser() {
     return 1
 }
 
-# list_sufferers: the records of alarms by CPU time of other groups than ours, and those above and below it, that our message
-# lists as waiting, one a line; but of no lesser ones. Groups wait for other reasons, too. A list that is cut off leaves one
-# mail too many.
+# list_sufferers: those of other groups that our message lists as waiting, as groups wait for other reasons, too. A list that is
+# cut off leaves one mail too many.
 list_sufferers() {
     case $told in
-        *"; waiting: "*) its_waiting=", ${told##*"; waiting: "}" ;;
-        *) return 0 ;;
+        *"; waiting: "*) list_waiting_groups "$place" ", ${told##*"; waiting: "}" ;;
     esac
-    PLACE=$place WAITING=$its_waiting awk -v host="$host" '
-        function print_it() {
-            if (is_one && is_named)
-                print file
-        }
-        function names(word) { return index(ENVIRON["WAITING"], ", " word " ") > 0 }
-        FNR == 1 {
-            print_it()
-            is_one = 0
-            file = FILENAME
-        }
-        FNR == 3 {
-            is_one = sub(/^(trigger|threshold|alert) /, "") && index($0, host " ") == 1 && / cpu$/ && $0 != host " system cpu"
-            is_named = names(substr($0, length(host) + 2, length($0) - length(host) - 5))
-        }
-        FNR > 3 && /^place / && names(substr($0, 7)) { is_named = 1 }
-        FNR > 3 && ($0 == "lesser" || (sub(/^place /, "") &&
-            (index($0 "/", ENVIRON["PLACE"] "/") == 1 || index(ENVIRON["PLACE"] "/", $0 "/") == 1))) { is_one = 0 }
-        END { print_it() }' "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
 }
 
 # list_covering: the records that may cover the alarm, one a line. What covers what:
 #
 #   an alarm of                             those of
 #   trigger, threshold, alert               its group and resource by trigger, threshold, alert
-#   trigger, threshold of a victim's CPU    the victim by CPU, by trigger or threshold
+#   trigger, threshold of a victim's CPU    the victim by CPU, by trigger, threshold, or alert that isn't lesser
 #   threshold of a group                    groups below it by its resource, by trigger or threshold
-#   trigger, threshold of memory or I/O     the machine by the same, by trigger or threshold that names the group as a main cause
-#   ... of the machine that does so         that group by the same, by trigger or threshold; I/O also that group by memory, and the
-#                                           machine by memory that names it, as what a group lacks memory for is read again
-#   threshold, none of the machine's CPUs   any group by CPU, by trigger or threshold
+#   trigger, threshold, alert of memory or  the machine by the same, by trigger or threshold that names the group as a main cause
+#     I/O
+#   trigger, threshold of the machine that  that group by the same, by trigger or threshold; I/O also that group by memory, and the
+#     does so                               machine by memory that names it, as what a group lacks memory for is read again
+#   threshold, none of the machine's CPUs   any group by CPU, by trigger, threshold, or alert that isn't lesser
 #   alert that is lesser                    others that it lists as waiting by CPU, by trigger, threshold, or alert that isn't lesser
 #   value                                   its group and resource by forecast
 #   none                                    the same, and by trigger, threshold, alert, none; groups below it by trigger, threshold;
@@ -172,7 +171,7 @@ list_covering() {
         esac
     else
         case $kind:$resource:$path in
-            value:* | alert:* | *:) ;;
+            value:* | *:) ;;
             *:memory:* | *:io:*) set -- "$@" -e "longest $host $resource $path" ;;
             *:room:*) set -- "$@" -e "longest $host memory $path" -e "longest $host io $path" ;;
         esac
