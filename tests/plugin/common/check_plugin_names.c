@@ -327,8 +327,10 @@ END_TEST
 
 /* --- Names of containers --------------------------------------------------- */
 
-#define DOCKER  "var/lib/docker/containers/" ID "/config.v2.json"
-#define UNKNOWN "docker/fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
+#define OTHER_ID "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
+#define DOCKER   "var/lib/docker/containers/" ID "/config.v2.json"
+#define PODMAN   "machine.slice/libpod-" OTHER_ID ".scope"
+#define UNKNOWN  "docker/" OTHER_ID
 
 static const struct {
     const char *options, *group, *name, *instance;
@@ -338,8 +340,7 @@ static const struct {
      "web"},
     {"NameFrom \"podman\"\nCgroup \"docker/*\"", "docker/" ID, "/web", "docker_" ID},
     {"Cgroup \"docker/*\"", "docker/" ID, "/web", "docker_" ID},
-    {"NameFrom \"docker\"\nCgroup \"docker/*\"", UNKNOWN, "/web",
-     "docker_fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"},
+    {"NameFrom \"docker\"\nCgroup \"docker/*\"", UNKNOWN, "/web", "docker_" OTHER_ID},
     {"NameFrom \"docker\"\n<Cgroup \"docker/*\">\nInstance \"container-%n\"\n</Cgroup>",
      "docker/" ID, "/web", "container-web"},
     {"NameFrom \"docker\"\n<Cgroup \"docker/*\">\nInstance \"%0\"\n</Cgroup>", "docker/" ID, "/web",
@@ -375,14 +376,35 @@ START_TEST(keeps_the_name_of_a_container_that_is_made_again)
     tree_remove_group(tree, groups[0]);
     tree_remove(tree, DOCKER);
     harness_read();
-    tree_write(tree,
-               "var/lib/docker/containers/"
-               "fedcba9876543210fedcba9876543210fedcba9876543210"
-               "fedcba9876543210/config.v2.json",
+    tree_write(tree, "var/lib/docker/containers/" OTHER_ID "/config.v2.json",
                "{\"Name\":\"/web\"}");
     tree_add_group(tree, groups[1], true);
     harness_read();
     assert_instance("web", FIRST);
+    harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* Two runtimes may have one name; which of the containers comes first is left open. */
+START_TEST(distinguishes_containers_of_one_name)
+{
+    tree_write(tree, DOCKER, "{\"Name\":\"/web\"}");
+    tree_write(tree, "var/lib/containers/storage/overlay-containers/containers.json",
+               "[{\"id\":\"" OTHER_ID "\",\"names\":[\"web\"]}]");
+    tree_add_group(tree, "docker/" ID, true);
+    tree_add_group(tree, PODMAN, true);
+    harness_begin("NameFrom \"docker\" \"podman\"\nCgroup \"docker/*\" \"machine.slice/*\"");
+    harness_read();
+    assert_instance("web", FIRST);
+    harness_assert_count("psi-web~*/total_time_in_ms-io-some", 1);
+    harness_assert_count("psi-web~*/*", FIRST);
+    harness_assert_count("psi-web*/*", 2 * FIRST);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, "docker/" ID), 1);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, PODMAN), 1);
+    harness_assert_logs(1, "web is the name of ");
+    harness_read();
+    assert_instance("web", LATER);
+    harness_assert_count("psi-web~*/*", LATER);
     harness_assert_logs(0, NULL);
 }
 END_TEST
@@ -519,6 +541,7 @@ int main(void)
     tcase_add_loop_test(tests, keeps_the_name_of_the_system, 0, 2);
     tcase_add_loop_test(tests, names_containers, 0, COUNT(contained));
     tcase_add_test(tests, keeps_the_name_of_a_container_that_is_made_again);
+    tcase_add_test(tests, distinguishes_containers_of_one_name);
     tcase_add_test(tests, lists_the_paths_of_names_that_dont_tell_them);
     tcase_add_test(tests, lists_nothing_where_instances_are_paths);
     tcase_add_test(tests, lists_the_paths_of_shortened_names);
