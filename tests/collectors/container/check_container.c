@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "container/place.h"
 #include "headroom/container.h"
 #include "headroom/root.h"
 #include "support/suite.h"
@@ -175,6 +176,47 @@ START_TEST(podman_has_new_names)
 }
 END_TEST
 
+/* What podman 4.3 with runc wrote of `podman run -d --rootfs --name shop-web-1 …` and of the same
+ * with --rm, once. Of the bundle's config.json there is what isn't the machine's. */
+#define RECORDED      "ad82e54fd138b19497723a016f7eabf2f07b1abf1abf129f0d75c6af7378ae75"
+#define RECORDED_ONCE "5359df20f4a2811493ce43b309c9fddda070a97a6d18565ab5fb0b84518c4259"
+
+static void add_recorded(const char *file, const char *path, char text[4096])
+{
+    const char *directory = getenv("srcdir");
+    char source[512];
+
+    snprintf(source, sizeof(source), "%s/tests/fixtures/container/podman-4.3-runc/%s",
+             directory ? directory : ".", file);
+    FILE *stream = fopen(source, "r");
+    ck_assert_msg(stream != NULL, "%s: %s", source, strerror(errno));
+    text[fread(text, 1, 4095, stream)] = '\0';
+    fclose(stream);
+    tree_write(tree, path, "%s", text);
+}
+
+START_TEST(podman_has_recorded_names)
+{
+    struct hr_container_place place;
+    char list[4096], bundle[4096], *path;
+
+    add_recorded("containers.json", STORAGE "containers.json", list);
+    add_recorded("config.json", STORAGE RECORDED "/userdata/config.json", bundle);
+    /* the cgroup that runc was told to make */
+    path = strstr(bundle, "\"cgroupsPath\":\"/");
+    ck_assert_ptr_nonnull(path);
+    path = strchr(path, '/') + 1;
+    *strchr(path, '"') = '\0';
+    ck_assert(hr_container_find(path, &place));
+    ck_assert_str_eq(place.id, RECORDED);
+    ck_assert_str_eq(place.below, "");
+    assert_named(path, "shop-web-1");
+    assert_named("libpod_parent/libpod-" RECORDED_ONCE, "once");
+    open_names(HR_CONTAINER_KUBERNETES | HR_CONTAINER_DOCKER);
+    assert_unnamed(path);
+}
+END_TEST
+
 /* --- kubernetes ----------------------------------------------------------- */
 
 /* An annotation's text, as the bundles have it. */
@@ -309,6 +351,7 @@ int main(void)
     tcase_add_loop_test(tests, docker_has_a_broken_file, 0, COUNT(broken));
     tcase_add_test(tests, podman_has_names);
     tcase_add_test(tests, podman_has_new_names);
+    tcase_add_test(tests, podman_has_recorded_names);
     tcase_add_test(tests, containerd_has_names);
     tcase_add_test(tests, crio_has_names);
     tcase_add_test(tests, podman_has_bundles);
