@@ -169,11 +169,9 @@ LoadPlugin unixsock
   SocketPerms \"0600\"
 </Plugin>"
 
-# put_values TIMES: what no kernel here reports (irq pressure, counters of a PMU, noise) comes from outside
-# into collectd under its documented name; from there on its way is that of all others.
-put_values() {
-    eventually test -S "$dir/socket"
-    sed 's|^|h/|' <<EOF | series put "$dir/socket" "$1"
+# put_names: what no kernel here reports: irq pressure, counters of a PMU, noise.
+put_names() {
+    sed 's|^|h/|' <<EOF
 psi-elsewhere/percent-irq-full
 psi-elsewhere/percent-irq-full-avg10
 psi-elsewhere/total_time_in_ms-irq-full
@@ -212,6 +210,13 @@ headroom-elsewhere/duration-to_trouble
 headroom-elsewhere/percent-cpu-by-limit
 headroom-elsewhere/total_operations-oom_kill
 EOF
+}
+
+# put_values TIMES: these come from outside into collectd under their documented names; from there on their way is that
+# of all others.
+put_values() {
+    eventually test -S "$dir/socket"
+    put_names | series put "$dir/socket" "$1"
     put_failed=$?
 }
 

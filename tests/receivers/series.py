@@ -18,6 +18,8 @@ series.py lacks CSV             whether any of the names on standard input, of w
 series.py names KIND CSV        the names of all series of csv, as a receiver has them
 series.py put SOCKET TIMES      gives collectd values of the names on standard input, through unixsock, once
                                 a second
+series.py counted GOT TIMES     whether the counters among these names, of which csv has rates only, are those
+                                that were put so often, up to the last
 
 A name is HOST/PLUGIN-INSTANCE/TYPE-TYPE_INSTANCE; of Graphite it is its own.
 """
@@ -276,6 +278,11 @@ def print_names(kind, csv):
         print(NAMES[kind](name))
 
 
+def put_value(name, number, index):
+    """What put() gives of its name of this number, from 0, at this time, from 1."""
+    return 1000 * index * (number + 1) if is_rate(name) else index / 7 + number
+
+
 def put(path, times):
     names = [line.strip() for line in sys.stdin]
     with socket.socket(socket.AF_UNIX) as connection:
@@ -283,8 +290,7 @@ def put(path, times):
         stream = connection.makefile('rw')
         for index in range(1, int(times) + 1):
             for number, name in enumerate(names):
-                value = 1000 * index * (number + 1) if is_rate(name) else index / 7 + number
-                stream.write(f'PUTVAL "{name}" interval=1 N:{value}\n')
+                stream.write(f'PUTVAL "{name}" interval=1 N:{put_value(name, number, index)}\n')
                 stream.flush()
                 answer = stream.readline()
                 if not answer.startswith('0 '):
@@ -293,6 +299,24 @@ def put(path, times):
             time.sleep(1)
 
 
+def print_miscounted(got, times):
+    series = read(got)
+    bad = count = 0
+    for number, name in enumerate(line.strip() for line in sys.stdin):
+        if not is_rate(name):
+            continue
+        count += 1
+        given = [put_value(name, number, index) for index in range(1, int(times) + 1)]
+        values = [value for _, value in series.get(name, [])]
+        # those between two scrapes are missing; the last stays
+        if set(values) - set(given) or values != sorted(values) or len(set(values)) < 2 or values[-1] != given[-1]:
+            print(f'# {name} has {values}, and was given {given}')
+            bad += 1
+    print(f'# {count} counters, {bad} differ')
+    return bad > 0 or not count
+
+
 COMMANDS = {'csv': print_csv, 'whisper': print_whisper, 'influxdb': print_influxdb, 'victoria': print_victoria,
-            'same': print_differences, 'documented': print_undocumented, 'lacks': print_lacking, 'put': put, 'names': print_names}
+            'same': print_differences, 'documented': print_undocumented, 'lacks': print_lacking, 'put': put,
+            'counted': print_miscounted, 'names': print_names}
 sys.exit(COMMANDS[sys.argv[1]](*sys.argv[2:]))
