@@ -109,6 +109,17 @@ static bool is_by_trend(const struct alert_rule *rule, const struct subject *sub
            subject->outlook.trouble_s < (double)rule->before_us / HR_US_PER_S;
 }
 
+/* After a start it isn't known for how long what goes on was so before. */
+static void add_lasting(notification_t *notice, const struct alert_rule *rule,
+                        const struct subject *subject, int resource)
+{
+    const unsigned streak = subject->alarm[resource].streak;
+
+    if (streak > 1 && !is_by_trend(rule, subject, resource))
+        plugin_notification_meta_add_double(notice, "Lasting",
+                                            streak * CDTIME_T_TO_DOUBLE(plugin_get_interval()));
+}
+
 /* Then the group's own need, and who takes what binds it, are another matter. */
 static bool is_by_trend_of_others(const struct alert_rule *rule, const struct subject *subject,
                                   int resource)
@@ -164,6 +175,7 @@ void alert_message_begin(notification_t *notice, const struct alert_rule *rule,
     struct message message = init_notification(notice, subject, resource, rule->severity);
 
     append_state(&message, notice, rule, subject, resource);
+    add_lasting(notice, rule, subject, resource);
     append_need(&message, rule, subject, resource);
     if (others->count == 0 || others->groups == NULL)
         return;

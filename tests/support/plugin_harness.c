@@ -176,3 +176,12 @@ void harness_assert_exports_one_symbol(void)
     ck_assert_int_eq(pclose(symbols), 0);
     ck_assert_uint_eq(count, 1);
 }
+
+const notification_meta_t *harness_find_meta(const notification_t *notice, const char *name)
+{
+    const notification_meta_t *meta = notice->meta;
+
+    while (meta != NULL && strcmp(meta->name, name) != 0)
+        meta = meta->next;
+    return meta;
+}

@@ -59,4 +59,7 @@ void harness_run_short_of_descriptors(void);
 /** Closes them. */
 void harness_release_descriptors(void);
 
+/** @return metadata of a notification, by their name; NULL: it has none. */
+const notification_meta_t *harness_find_meta(const notification_t *notice, const char *name);
+
 #endif

@@ -143,6 +143,8 @@ find_beginning() {
         [ "$hits" -gt 0 ] && [ "$plugin" != wss ]; then
         # wss has intervals of its own; that there is no value is notified without hits
         find_first_hit "${COLLECTD_INTERVAL:-0}"
+    elif detail Lasting && [ -n "$value" ]; then
+        begun=$(awk -v now="$begun" -v lasting="$value" 'BEGIN { printf "%.0f", now - lasting }')
     fi
     [ "$begun" -ge "$now" ] || print_duration $((now - begun))
 }

@@ -269,13 +269,14 @@ find_look() {
     esac
 }
 
-# cut_summary: leaves to the first line of the text who takes what, and who waits, of <Alert>.
+# cut_summary: leaves to the first line of the text who takes what, and who waits, of <Alert>; and says for how long.
 cut_summary() {
     whole=$summary
     summary=${summary%%"; taking: "*}
     summary=${summary%%"; waiting: "*}
     more=${whole#"$summary"}
     [ "$message" != "$whole" ] || message=""
+    [ "$severity" = OKAY ] || summary="$summary${duration:+, for $duration}"
 }
 
 # describe: sets summary: what is so, where and how long; more: what else the first lines of the text have; look: the

@@ -111,6 +111,9 @@ START_TEST(notifies_of_little_room_that_lasts)
     const notification_t *notice = headroom_await_notice(NOTIF_FAILURE, 1);
     ck_assert_str_eq(notice->message, "memory: 15 % of room left in a: needs 170 MiB of 200 MiB "
                                       "(its own limit, memory.max)");
+    const notification_meta_t *lasting = harness_find_meta(notice, "Lasting");
+    ck_assert_ptr_nonnull(lasting);
+    ck_assert_double_eq(lasting->nm_value.nm_double, 60);
     headroom_use_memory(155, 20); /* 22.5 % isn't clearly more */
     ck_assert_uint_eq(fake_notifications(), 1);
     headroom_use_memory(140, 7);

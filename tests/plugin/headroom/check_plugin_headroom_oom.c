@@ -97,18 +97,9 @@ static const notification_t *await_notice(size_t number)
     return fake_notification(number - 1);
 }
 
-static const notification_meta_t *find_meta(const notification_t *notice, const char *name)
-{
-    const notification_meta_t *meta = notice->meta;
-
-    while (meta != NULL && strcmp(meta->name, name) != 0)
-        meta = meta->next;
-    return meta;
-}
-
 static void assert_text(const notification_t *notice, const char *name, const char *text)
 {
-    const notification_meta_t *meta = find_meta(notice, name);
+    const notification_meta_t *meta = harness_find_meta(notice, name);
 
     ck_assert_ptr_nonnull(meta);
     ck_assert_str_eq(meta->nm_value.nm_string, text);
@@ -135,9 +126,10 @@ START_TEST(says_who_was_killed_where_and_why)
     assert_text(notice, "Victim", "eater");
     assert_text(notice, "Cause", "by shop's memory.max of 2 GiB");
     assert_text(notice, "LimitCgroup", "shop");
-    ck_assert_int_eq(find_meta(notice, "Pid")->nm_value.nm_signed_int, 423);
-    ck_assert_double_eq(find_meta(notice, "Resident")->nm_value.nm_double, 1946 * 1048576.0);
-    ck_assert_double_eq(find_meta(notice, "Limit")->nm_value.nm_double, 2147483648.0);
+    ck_assert_int_eq(harness_find_meta(notice, "Pid")->nm_value.nm_signed_int, 423);
+    ck_assert_double_eq(harness_find_meta(notice, "Resident")->nm_value.nm_double,
+                        1946 * 1048576.0);
+    ck_assert_double_eq(harness_find_meta(notice, "Limit")->nm_value.nm_double, 2147483648.0);
     kill_in("shop/a/b", "shop/a/b", 424, 1); /* below the one that is measured */
     notice = await_notice(2);
     ck_assert_str_eq(notice->message,
@@ -180,7 +172,7 @@ START_TEST(says_what_is_not_known)
     ck_assert_str_eq(notice->message, "OOM kill in an unknown cgroup: eater[7], as the "
                                       "machine ran out of memory");
     ck_assert_str_eq(notice->plugin_instance, "system");
-    ck_assert_ptr_null(find_meta(notice, "Cgroup"));
+    ck_assert_ptr_null(harness_find_meta(notice, "Cgroup"));
     count_on_machine(1);
     print("Memory cgroup out of memory: Killed process 8 (eater) total-vm:9kB");
     ck_assert_str_eq(await_notice(2)->message, "OOM kill in an unknown cgroup: eater[8], "
@@ -205,7 +197,7 @@ START_TEST(a_hundred_in_order)
     for (int i = 1; i <= 100; i++) {
         snprintf(path, sizeof(path), "shop/gone%d", i);
         const notification_t *notice = fake_notification((size_t)i - 1);
-        ck_assert_int_eq(find_meta(notice, "Pid")->nm_value.nm_signed_int, i);
+        ck_assert_int_eq(harness_find_meta(notice, "Pid")->nm_value.nm_signed_int, i);
         assert_text(notice, "Cgroup", path);
     }
     for (int i = 0; i < 20; i++) {
