@@ -113,7 +113,8 @@ static bool is_by_trend(const struct alert_rule *rule, const struct subject *sub
 static void add_lasting(notification_t *notice, const struct alert_rule *rule,
                         const struct subject *subject, int resource)
 {
-    const unsigned streak = subject->alarm[resource].streak;
+    const struct alarm *alarm = &subject->alarm[resource];
+    const unsigned streak = alarm->is_open ? 0 : alarm->streak;
 
     if (streak > 1 && !is_by_trend(rule, subject, resource))
         plugin_notification_meta_add_double(notice, "Lasting",

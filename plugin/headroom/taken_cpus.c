@@ -9,11 +9,15 @@
 #include "utils_cache.h"
 
 /* As the psi plugin names them: "HOST/psi-INSTANCE/derive-cpu_taken_by_TAKER_us", and
- * "…/derive-cpu_taken_unattributed_us". */
+ * "…/derive-cpu_taken_unattributed_us", in microseconds. */
 #define SERIES_BEGIN "/psi-"
 #define TAKEN_BEGIN  "/derive-cpu_taken_"
 #define BY           "by_"
 #define TAKEN_END    "_us"
+
+#define US_PER_S_PER_PCT 1e4
+
+/* --- Names -------------------------------------------------------------------------- */
 
 /* @return what of a name follows a beginning; NULL: it begins otherwise, or is NULL itself. */
 static const char *skip(const char *name, const char *beginning)
@@ -23,24 +27,42 @@ static const char *skip(const char *name, const char *beginning)
     return name != NULL && strncmp(name, beginning, length) == 0 ? name + length : NULL;
 }
 
-/* @return whether it is such a series of the group, and which part. */
-static bool parse_name(const char *name, const char *instance, struct taken_cpus_part *part)
+/* The names are the cache's own, and it is locked while they are walked. What memory is too short
+ * for is left out. */
+static void list_names(struct taken_cpus *taken)
+{
+    uc_iter_t *cache = uc_get_iterator();
+    char *name;
+
+    taken->is_listed = true;
+    while (cache != NULL && uc_iterator_next(cache, &name) == 0) {
+        if (skip(skip(name, hostname_g), SERIES_BEGIN) == NULL ||
+            strstr(name, TAKEN_BEGIN) == NULL ||
+            HR_ARRAY_RESERVE(taken->names, taken->capacity, taken->count + 1) != 0)
+            continue;
+        taken->names[taken->count] = strdup(name);
+        taken->count += taken->names[taken->count] != NULL;
+    }
+    uc_iterator_destroy(cache);
+}
+
+/* @return the taker of a series of the group, which ends with TAKEN_END; NULL: it is another one.
+ */
+static const char *find_taker(const char *name, const char *instance)
 {
     const char *taker =
         skip(skip(skip(skip(name, hostname_g), SERIES_BEGIN), instance), TAKEN_BEGIN);
     const char *by = skip(taker, BY);
 
-    if (taker == NULL)
-        return false;
     if (by != NULL)
         taker = by;
-    const size_t length = strlen(taker), end = strlen(TAKEN_END);
-    if (length <= end || strcmp(taker + length - end, TAKEN_END) != 0)
-        return false;
-    *part = (struct taken_cpus_part){.pct = 0};
-    snprintf(part->taker, sizeof(part->taker), "%.*s", (int)(length - end), taker);
-    return true;
+    if (taker == NULL || strlen(taker) <= strlen(TAKEN_END) ||
+        strcmp(taker + strlen(taker) - strlen(TAKEN_END), TAKEN_END) != 0)
+        return NULL;
+    return taker;
 }
+
+/* --- Parts -------------------------------------------------------------------------- */
 
 /* What it grew by in a second, of the last interval; 0: not known. */
 static double read_rate(const char *name)
@@ -55,31 +77,20 @@ static double read_rate(const char *name)
     return rate;
 }
 
-/* The names are the cache's own, and it is locked while they are walked. */
-static void list_names(const char *instance, struct taken_cpus *taken)
-{
-    uc_iter_t *cache = uc_get_iterator();
-    struct taken_cpus_part part;
-    char *name;
-
-    while (cache != NULL && uc_iterator_next(cache, &name) == 0)
-        if (parse_name(name, instance, &part) &&
-            HR_ARRAY_RESERVE(taken->parts, taken->capacity, taken->count + 1) == 0)
-            taken->parts[taken->count++] = part;
-    uc_iterator_destroy(cache);
-}
-
-static double read_rates(const char *instance, struct taken_cpus *taken)
+/* @return the sum of all. */
+static double read_rates(const struct taken_cpus *taken, const char *instance,
+                         struct taken_cpus_parts *parts)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < taken->count; i++) {
-        struct taken_cpus_part *part = &taken->parts[i];
-        char name[4 * DATA_MAX_NAME_LEN];
-        const bool is_by = strcmp(part->taker, "unattributed") != 0;
-        snprintf(name, sizeof(name), "%s" SERIES_BEGIN "%s" TAKEN_BEGIN "%s%s" TAKEN_END,
-                 hostname_g, instance, is_by ? BY : "", part->taker);
-        part->pct = read_rate(name);
+    for (size_t i = 0; i < taken->count && parts->count < TAKEN_CPUS_MOST; i++) {
+        const char *taker = find_taker(taken->names[i], instance);
+        if (taker == NULL)
+            continue;
+        struct taken_cpus_part *part = &parts->list[parts->count++];
+        part->pct = read_rate(taken->names[i]);
+        snprintf(part->taker, sizeof(part->taker), "%.*s", (int)(strlen(taker) - strlen(TAKEN_END)),
+                 taker);
         sum += part->pct;
     }
     return sum;
@@ -92,20 +103,25 @@ static int compare(const void *left, const void *right)
     return (a->pct < b->pct) - (a->pct > b->pct);
 }
 
-bool taken_cpus_read(const char *instance, struct taken_cpus *taken)
+bool taken_cpus_find(struct taken_cpus *taken, const char *instance, double stall_pct,
+                     struct taken_cpus_parts *parts)
 {
-    list_names(instance, taken);
-    const double sum = read_rates(instance, taken);
-    if (!(sum > 0))
+    parts->count = 0;
+    if (!taken->is_listed)
+        list_names(taken);
+    const double sum = read_rates(taken, instance, parts);
+    if (!(sum > 0 && sum >= stall_pct / 2 * US_PER_S_PER_PCT))
         return false;
-    for (size_t i = 0; i < taken->count; i++)
-        taken->parts[i].pct *= 100 / sum;
-    qsort(taken->parts, taken->count, sizeof(*taken->parts), compare);
+    for (size_t i = 0; i < parts->count; i++)
+        parts->list[i].pct *= 100 / sum;
+    qsort(parts->list, parts->count, sizeof(*parts->list), compare);
     return true;
 }
 
 void taken_cpus_free(struct taken_cpus *taken)
 {
-    free(taken->parts);
-    *taken = (struct taken_cpus){.parts = NULL};
+    for (size_t i = 0; i < taken->count; i++)
+        free(taken->names[i]);
+    free(taken->names);
+    *taken = (struct taken_cpus){.names = NULL};
 }

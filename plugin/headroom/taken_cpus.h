@@ -13,27 +13,39 @@
 
 #include "plugin.h"
 
-/** A part of the time that a group's tasks waited for a CPU, in the psi plugin's last interval. */
-struct taken_cpus_part {
-    char taker[DATA_MAX_NAME_LEN]; /**< a group's instance, or "itself", "limit", "kworkers", … */
-    double pct;                    /**< 0..100; of all parts 100 together */
-};
-
-/** All zeros is empty. */
+/** The names of all these series. All zeros: they aren't listed yet. */
 struct taken_cpus {
-    struct taken_cpus_part *parts; /**< the greatest first */
+    bool is_listed;
+    char **names;
     size_t count, capacity;
 };
 
+/** A part of the time that a group's tasks waited for a CPU, in the psi plugin's last interval. */
+struct taken_cpus_part {
+    char taker[DATA_MAX_NAME_LEN]; /**< a group's instance, or "itself", "limit", "kworker", … */
+    double pct;                    /**< 0..100; of all parts 100 together */
+};
+
+/** More than the psi plugin has of a group. */
+#define TAKEN_CPUS_MOST 32
+
+/** The greatest first. */
+struct taken_cpus_parts {
+    struct taken_cpus_part list[TAKEN_CPUS_MOST];
+    size_t count;
+};
+
 /**
- * Reads who had the CPUs that a group waited for. It looks through all series that collectd has, so
- * it is for alarms rather than for intervals.
+ * Finds who had the CPUs that a group waited for. The first call looks through all series that
+ * collectd has, so it is for alarms rather than for intervals.
  *
- * @param instance  of the group.
- * @param taken     the caller ends it with taken_cpus_free(), whatever is returned.
- * @return whether that is known: it is measured, and the group waited.
+ * @param instance   of the group.
+ * @param stall_pct  how much of the time any of its tasks waited, those of groups below, too.
+ * @return whether that is known: it is measured of half of that time at least. Of a group above
+ *         others that are selected, the psi plugin has its own tasks' only.
  */
-bool taken_cpus_read(const char *instance, struct taken_cpus *taken);
+bool taken_cpus_find(struct taken_cpus *taken, const char *instance, double stall_pct,
+                     struct taken_cpus_parts *parts);
 
 void taken_cpus_free(struct taken_cpus *taken);
 

@@ -11,7 +11,6 @@
 #include "headroom/cgroup.h"
 #include "headroom/entitlement.h"
 #include "headroom/quantity.h"
-#include "headroom/taken_cpus.h"
 
 /* Takers with a smaller share aren't named: of the growth of memory, and of waiting time. */
 #define WORTH_NAMING_PCT 1
@@ -199,6 +198,7 @@ void takers_clear(struct takers *takers)
         free(takers->rankings[i].shared);
         takers->rankings[i] = (struct takers_ranking){.list = NULL};
     }
+    taken_cpus_free(&takers->taken);
 }
 
 /* The next of those within a group. @param after  NULL: the first. @return NULL: there is none. */
@@ -403,35 +403,50 @@ static void append_cpus(struct takers *takers, const char *above, double cpus,
     }
 }
 
+/* What the psi plugin calls takers that aren't groups; it gives a group of such a name another. */
+static bool is_no_group(const char *taker)
+{
+    static const char *const words[] = {
+        "itself",  "limit",     "interrupts", "steal", "idle",   "other",      "unattributed",
+        "kworker", "ksoftirqd", "migration",  "rcu",   "kswapd", "irq-thread", "kernel",
+    };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(taker, words[i]) == 0)
+            return true;
+    return false;
+}
+
 /* The path of a group that is measured here, too; else the psi plugin's own name. */
-static const char *find_name(const struct takers *takers, const char *instance)
+static const char *find_name(const struct takers *takers, const char *taker)
 {
     struct hr_cgroup *group = NULL;
 
-    while ((group = hr_cgroup_set_next(takers->groups, group)) != NULL) {
+    while (!is_no_group(taker) && (group = hr_cgroup_set_next(takers->groups, group)) != NULL) {
         const struct subject *subject = group->data;
-        if (subject != NULL && strcmp(subject->instance, instance) == 0)
-            return message_name_group(instance, group->path);
+        if (subject != NULL && strcmp(subject->instance, taker) == 0)
+            return message_name_group(taker, group->path);
     }
-    return instance;
+    return taker;
 }
 
 /* @return whether it is measured who took the CPUs from it. */
-static bool append_taken(const struct takers *takers, const struct subject *subject,
+static bool append_taken(struct takers *takers, const struct subject *subject,
                          struct message *message)
 {
-    struct taken_cpus taken = {.parts = NULL};
-    const bool is_known = taken_cpus_read(subject->instance, &taken);
+    struct taken_cpus_parts parts;
 
-    for (size_t i = 0; is_known && i < taken.count && i < takers->count; i++) {
-        const struct taken_cpus_part *part = &taken.parts[i];
+    if (!taken_cpus_find(&takers->taken, subject->instance, subject->stall_pct[SUBJECT_CPU],
+                         &parts))
+        return false;
+    for (size_t i = 0; i < parts.count && i < takers->count; i++) {
+        const struct taken_cpus_part *part = &parts.list[i];
         if (!(part->pct >= WORTH_NAMING_PCT) ||
             !message_append(message, "%s%s %.0f %%", i == 0 ? "; taking: " : ", ",
                             find_name(takers, part->taker), part->pct))
             break;
     }
-    taken_cpus_free(&taken);
-    return is_known;
+    return true;
 }
 
 /* --- In words ------------------------------------------------------------------------- */

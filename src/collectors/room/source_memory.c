@@ -175,8 +175,16 @@ static uint64_t grown(uint64_t before, uint64_t after)
     return after > before ? after - before : 0;
 }
 
+/* Fewer pages than are reclaimed at a time (include/linux/swap.h: SWAP_CLUSTER_MAX) are none. */
+#define LEAST_PAGES 32
+
+/* How many times more pages must have been reclaimed for limits than for the machine: a page may be
+ * in use again at once, or never. */
+#define MOSTLY 4
+
 /* Tasks that wait as a group has reached its limit are part of the system's pressure, but the
- * machine lacks nothing then. At the first reading it isn't known. */
+ * machine lacks nothing then: no task had to reclaim memory for it. At the first reading it isn't
+ * known. */
 static bool waits_for_limits(struct hr_room_source *source)
 {
     const struct hr_vmstat before = source->vmstat;
@@ -184,9 +192,12 @@ static bool waits_for_limits(struct hr_room_source *source)
     struct hr_vmstat *now = &source->vmstat;
 
     source->has_vmstat = hr_vmstat_read(source->machine->root, now) == 0;
-    return has_before && source->has_vmstat &&
-           grown(before.limit_page_count, now->limit_page_count) >
-               grown(before.machine_page_count, now->machine_page_count);
+    if (!has_before || !source->has_vmstat ||
+        now->direct_reclaim_count != before.direct_reclaim_count)
+        return false;
+    const uint64_t for_limits = grown(before.limit_page_count, now->limit_page_count);
+    return for_limits >= LEAST_PAGES &&
+           for_limits >= MOSTLY * grown(before.machine_page_count, now->machine_page_count);
 }
 
 void hr_room_source_read_memory(struct hr_room_source *source, double line_pct, bool is_stalled,

@@ -256,8 +256,8 @@ static void report_start(const char *title, const struct options *options, const
     if (usage != NULL && usage->headroom.loaded && has_row_without_room(&found->rooms) &&
         backlog_explain_absence(usage, &seen, "rooms", &reason) == BACKLOG_STARTED)
         fprintf(stderr,
-                "%s: collectd was started %s ago: rooms by CPU time are known after 20 s, and so "
-                "are the smallest\n",
+                "%s: collectd was started %s ago: rooms by CPU time take 20 s, or two intervals, "
+                "and the smallest are known with them\n",
                 title, hr_quantity_seconds(fmax(seen.now_s - seen.started_s, 0)).text);
 }
 

@@ -17,7 +17,7 @@ has_covered() {
 }
 
 # list_waiting_groups [PLACE LIST]: the records of alarms by CPU time of any group, by triggers, thresholds, and <Alert> but for
-# lesser ones, one a line; or of other groups only than that, and those above and below it, that LIST, ", a 42 %, b 9 %", has.
+# lesser ones and those of limits, one a line; or of other groups only than that, and those above and below it, that LIST, ", a 42 %, b 9 %", has.
 list_waiting_groups() {
     PLACE=${1:-} LIST=${2:-} awk -v host="$host" '
         function print_it() {
@@ -38,7 +38,7 @@ list_waiting_groups() {
             is_listed = lists(substr($0, length(host) + 2, length($0) - length(host) - 5))
         }
         FNR > 3 && /^place / && lists(substr($0, 7)) { is_listed = 1 }
-        FNR > 3 && $0 == "lesser" { is_one = 0 }
+        FNR > 3 && ($0 == "lesser" || ($0 == "limited" && ENVIRON["LIST"] == "")) { is_one = 0 }
         FNR > 3 && ENVIRON["PLACE"] != "" && sub(/^place /, "") &&
             (index($0 "/", ENVIRON["PLACE"] "/") == 1 || index(ENVIRON["PLACE"] "/", $0 "/") == 1) { is_one = 0 }
         END { print_it() }' "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
@@ -103,6 +103,21 @@ is_lesser() {
     find_place
     case $instance:$told in
         system:* | *"; taking: $place "* | *"; taking: $instance "* | *"; taking: itself "*) return 0 ;;
+    esac
+    return 1
+}
+
+# has_own_alarm: whether one of a trigger or threshold of our group and resource lasts
+has_own_alarm() {
+    [ -n "$(grep -lxF -e "trigger $about" -e "threshold $about" -- "$folder"/* 2>/dev/null |
+        while IFS= read -r each; do ! lasts "$each" || printf '%s\n' "$each"; done)" ]
+}
+
+# is_limited: whether an <Alert> is of a group that its own limit binds, or one above it: so others need not wait.
+is_limited() {
+    [ "$kind" = alert ] || return 1
+    case $told in
+        *" (its own limit, "* | *" (the limit of "*) return 0 ;;
     esac
     return 1
 }

@@ -134,6 +134,7 @@ remember_alarm() {
     known_kind=""
     set --
     ! is_lesser || set -- lesser
+    ! is_limited || set -- "$@" limited
     if is_for_another_time; then
         quote_notification
         set -- "$@" "$quoted"
@@ -147,12 +148,13 @@ remember_alarm() {
 
 # remember_covered ["waiting SEVERITY UNTIL"]: and its severity, and the least, as it takes the place of that which covers it,
 # if that ends before it does; and the notification, to be handled once more then if the other is of another group. Room
-# isn't, but for a lesser <Alert>: the sums that it is of go on for some minutes. One may wait for alarms that say more.
+# isn't, but for an <Alert> that another group's or the machine's covers: the sums that it is of go on for some minutes. One
+# may wait for alarms that say more.
 remember_covered() {
     find_beginning
     lesser=""
     ! is_lesser || lesser=lesser
-    if [ "$plugin" = headroom ] && [ -z "$lesser" ]; then
+    if [ "$plugin" = headroom ] && { [ "$kind" != alert ] || { [ -z "$lesser" ] && has_own_alarm; }; }; then
         [ $# -gt 0 ] || set -- silent
         remember OKAY "$begun" "${1%% *} $about" "$1"
     else

@@ -218,29 +218,56 @@ START_TEST(memory_of_the_system)
 END_TEST
 
 /* Pages that were reclaimed, since boot, as the machine was short of memory, and for limits. */
-static void write_reclaimed(unsigned machine_pages, unsigned limit_pages)
+static void write_reclaimed(unsigned machine_pages, unsigned limit_pages, unsigned direct)
 {
     tree_write(tree, "proc/vmstat",
-               "oom_kill 7\nallocstall_normal 0\npgsteal_kswapd %u\npgsteal_direct 0\n"
+               "oom_kill 7\nallocstall_normal %u\npgsteal_kswapd %u\npgsteal_direct 0\n"
                "pgsteal_anon %u\npgsteal_file 0\nworkingset_refault_file 0\n",
-               machine_pages, machine_pages + limit_pages);
+               direct, machine_pages, machine_pages + limit_pages);
 }
+
+/* From 500 pages of the machine, and none of limits, on. */
+static const struct {
+    unsigned machine_pages, limit_pages, direct;
+    bool is_in_trouble;
+} reclaimed[] = {
+    {750, 1000, 3, false}, {751, 1000, 3, true}, {500, 32, 3, false},
+    {500, 31, 3, true},    {750, 1000, 4, true}, {400, 0, 3, true},
+};
 
 /* Its pressure is that of all groups; what these lack by their own limits the machine has. */
 START_TEST(memory_of_the_system_where_groups_are_at_their_limits)
 {
     ck_assert_int_eq(hr_room_open(machine, NULL, HR_NS_PER_S, &source), 0);
-    write_reclaimed(500, 0);
+    write_reclaimed(500, 0, 3);
     read_once();
     tree_write(tree, "proc/pressure/memory",
                "some avg10=0.00 avg60=0.00 avg300=0.00 total=1100000\n"
                "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n");
-    write_reclaimed(500 + (_i == 0 ? 999 : 1000), 1000);
+    write_reclaimed(reclaimed[_i].machine_pages, reclaimed[_i].limit_pages, reclaimed[_i].direct);
     frozen_ns += 10 * HR_NS_PER_S;
     read_once();
     ck_assert_double_eq_tol(reading.stall_pct[HR_PSI_MEMORY], 11, 1e-9);
-    ck_assert_int_eq(reading.memory.is_in_trouble, _i == 1);
-    ck_assert_int_eq(reading.memory.room_pct == 0, _i == 1);
+    ck_assert_int_eq(reading.memory.is_in_trouble, reclaimed[_i].is_in_trouble);
+    ck_assert_int_eq(reading.memory.room_pct == 0, reclaimed[_i].is_in_trouble);
+}
+END_TEST
+
+/* It isn't known before the second reading, nor where the kernel doesn't count pages of limits. */
+START_TEST(memory_of_the_system_where_it_isnt_known_what_it_waits_for)
+{
+    ck_assert_int_eq(hr_room_open(machine, NULL, HR_NS_PER_S, &source), 0);
+    if (_i == 0)
+        write_reclaimed(500, 1000, 3);
+    for (int i = 0; i <= _i; i++) {
+        tree_write(tree, "proc/pressure/memory",
+                   "some avg10=10.00 avg60=0.00 avg300=0.00 total=%d\n"
+                   "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
+                   1100000 * i);
+        frozen_ns += 10 * HR_NS_PER_S;
+        read_once();
+        ck_assert(reading.memory.is_in_trouble);
+    }
 }
 END_TEST
 
@@ -800,7 +827,9 @@ int main(void)
     tcase_add_test(tests, memory_that_stalls_leaves_no_room);
     tcase_add_loop_test(tests, memory_that_stalled_before_the_first_reading, 0, 2);
     tcase_add_test(tests, memory_of_the_system);
-    tcase_add_loop_test(tests, memory_of_the_system_where_groups_are_at_their_limits, 0, 2);
+    tcase_add_loop_test(tests, memory_of_the_system_where_groups_are_at_their_limits, 0,
+                        sizeof(reclaimed) / sizeof(*reclaimed));
+    tcase_add_loop_test(tests, memory_of_the_system_where_it_isnt_known_what_it_waits_for, 0, 2);
     tcase_add_test(tests, cpu_of_the_machine);
     tcase_add_test(tests, cpu_max_of_a_grandparent);
     tcase_add_test(tests, the_lowest_cpu_max);

@@ -457,22 +457,30 @@ END_TEST
 
 #define TAKEN "host.example/psi-p_c/derive-cpu_taken_"
 
-/* The psi plugin has who had the CPUs that the third waited for; that the first used most of them
- * elsewhere is another matter. Without these values, or a wait, whoever uses most is named. */
+/* What the psi plugin has of the CPUs that the third waited for, in milliseconds a second. */
+static const struct {
+    double by_b_ms, by_itself_ms, by_kworker_ms, by_other_ms;
+    const char *taking;
+} taken[] = {
+    {675, 135, 63, 27, "; taking: p/b 75 %, itself 15 %, kworker 7 %; waiting"},
+    {0, 0, 0, 450, "; taking: other 100 %; waiting"},
+    {449, NAN, 0, 0, "; taking: p/a 1 CPU; waiting"},
+    {0, 0, 0, 0, "; taking: p/a 1 CPU; waiting"},
+};
+
+/* That the first used most of them elsewhere is another matter. Without these values, or if they
+ * are of less than half of its wait, as of groups above others, whoever uses most is named. */
 START_TEST(names_who_had_the_cpus_that_it_waited_for)
 {
     static const char *const weights[3] = {"100", "100", "100"};
-    static const char *const taking[] = {
-        "; taking: p/b 75 %, itself 15 %, kworkers 7 %; waiting",
-        "; taking: p/a 1 CPU; waiting",
-    };
 
     add_users(weights);
     room_tree_write(tree, "p", "cpu.weight", "100\n");
-    fake_cache_set(TAKEN "by_p_b_us", _i == 0 ? 675000 : 0);
-    fake_cache_set(TAKEN "by_itself_us", _i == 0 ? 135000 : NAN);
-    fake_cache_set(TAKEN "by_kworkers_us", _i == 0 ? 63000 : 0);
-    fake_cache_set(TAKEN "unattributed_us", _i == 0 ? 27000 : 0);
+    fake_cache_set(TAKEN "by_p_b_us", 1e3 * taken[_i].by_b_ms);
+    fake_cache_set(TAKEN "by_itself_us", 1e3 * taken[_i].by_itself_ms);
+    fake_cache_set(TAKEN "by_kworker_us", 1e3 * taken[_i].by_kworker_ms);
+    fake_cache_set(TAKEN "by_other_us", 1e3 * taken[_i].by_other_ms);
+    fake_cache_set(TAKEN "unattributed_us", 0);
     fake_cache_set(TAKEN "by_p_b", 1e9); /* others */
     fake_cache_set("host.example/psi-p_c/derive-cpu_some_us", 1e9);
     fake_cache_set("host.example/psi-p_c2/derive-cpu_taken_by_p_a_us", 1e9);
@@ -484,7 +492,7 @@ START_TEST(names_who_had_the_cpus_that_it_waited_for)
         tree_pressure(tree, "p/c", "cpu", 900000ull * s, 0);
         headroom_pass(10);
     }
-    headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 1), taking[_i]);
+    headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 1), taken[_i].taking);
     fake_cache_forget();
 }
 END_TEST
@@ -582,7 +590,7 @@ int main(void)
     tcase_add_loop_test(tests, reads_of_a_number_of_groups_what_is_protected, 0, 2);
     tcase_add_loop_test(tests, names_who_uses_more_than_its_share, 0, COUNT(shares));
     tcase_add_loop_test(tests, names_who_uses_most_where_a_cpuset_is_smaller, 0, COUNT(cpusets));
-    tcase_add_loop_test(tests, names_who_had_the_cpus_that_it_waited_for, 0, 2);
+    tcase_add_loop_test(tests, names_who_had_the_cpus_that_it_waited_for, 0, COUNT(taken));
     tcase_add_loop_test(tests, says_what_is_known_of_who_waits, 0, COUNT(waiters));
     tcase_add_test(tests, groups_are_ranked_once_an_interval);
     return run_suite("headroom_alert", tests);
