@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "headroom/clock.h"
 #include "headroom/root.h"
+#include "room/grown.h"
 
 #define US_PER_TICK (HR_NS_PER_TICK / HR_NS_PER_US)
 
@@ -87,17 +88,11 @@ int hr_machine_cpus_read(const struct hr_root *root, struct hr_stall_machine_cpu
     return got < 0 ? -error : hr_machine_cpus_parse(text, (size_t)got, cpus);
 }
 
-/* The time that CPUs waited for I/O may shrink: fs/proc/stat.c, get_iowait_time(). */
-static uint64_t growth(uint64_t before, uint64_t after)
-{
-    return after > before ? after - before : 0;
-}
-
 int hr_machine_cpus_idle(const struct hr_stall_machine_cpus *before,
                          const struct hr_stall_machine_cpus *after, double *idle_pct)
 {
-    const double idle_us = (double)growth(before->idle_us, after->idle_us);
-    const double busy_us = (double)growth(before->busy_us, after->busy_us);
+    const double idle_us = (double)hr_grown(before->idle_us, after->idle_us);
+    const double busy_us = (double)hr_grown(before->busy_us, after->busy_us);
 
     if (!before->known || !after->known || idle_us + busy_us <= 0)
         return -ENODATA;

@@ -8,6 +8,7 @@
 
 #include "headroom/clock.h"
 #include "room/cpu.h"
+#include "room/grown.h"
 #include "room/machine.h"
 #include "room/source.h"
 
@@ -16,11 +17,6 @@
 
 /* Of less time no queue can be known. */
 #define SUMS_MIN_NS (20 * HR_NS_PER_S)
-
-static uint64_t grown(uint64_t before, uint64_t after)
-{
-    return after > before ? after - before : 0;
-}
 
 /* --- Sums --------------------------------------------------------------------------- */
 
@@ -123,8 +119,8 @@ static uint64_t throttled_us(const struct hr_room_source *source, const struct h
     for (size_t i = 0; i < source->cpu_bound_count; i++) {
         const struct hr_cpu_stat *a = &before->bound[i].throttling;
         const struct hr_cpu_stat *b = &now->bound[i].throttling;
-        uint64_t us = hr_cpu_throttled(grown(a->throttled_count, b->throttled_count),
-                                       grown(a->throttled_us, b->throttled_us),
+        uint64_t us = hr_cpu_throttled(hr_grown(a->throttled_count, b->throttled_count),
+                                       hr_grown(a->throttled_us, b->throttled_us),
                                        lower_of(&before->bound[i], &now->bound[i])->period_us);
         longest_us = us > longest_us ? us : longest_us;
     }
@@ -135,18 +131,18 @@ static void lower_by_bounds(const struct hr_room_source *source, const struct hr
                             const struct hr_room_sums *now, struct hr_room *room)
 {
     const double elapsed_us = (double)(now->time_ns - before->time_ns) / HR_NS_PER_US;
-    const double used_cpus = (double)grown(before->used_us, now->used_us) / elapsed_us;
+    const double used_cpus = (double)hr_grown(before->used_us, now->used_us) / elapsed_us;
 
     for (size_t i = 0; i < source->cpu_bound_count; i++) {
         const struct hr_room_cpu_counts *a = &before->bound[i], *b = &now->bound[i];
         const struct hr_cpu_max *max = lower_of(a, b);
         const double periods =
-            (double)grown(a->throttling.period_count, b->throttling.period_count);
+            (double)hr_grown(a->throttling.period_count, b->throttling.period_count);
         const double throttled =
-            (double)grown(a->throttling.throttled_count, b->throttling.throttled_count);
+            (double)hr_grown(a->throttling.throttled_count, b->throttling.throttled_count);
         const struct hr_room_cpu_limit limit = {
             .cpus = (double)max->quota_us / (double)max->period_us,
-            .used_cpus = (double)grown(a->used_us, b->used_us) / elapsed_us,
+            .used_cpus = (double)hr_grown(a->used_us, b->used_us) / elapsed_us,
             .throttled_share = periods > 0 ? throttled / periods : 0,
             .level = source->cpu_bounds[i].level,
         };
@@ -208,7 +204,7 @@ static bool is_still_in_trouble(const struct hr_room_source *source,
 
     if (now->time_ns - before->time_ns < SUMS_MIN_NS)
         return source->is_in_cpu_trouble;
-    return 100 * (double)grown(before->stalled_us, now->stalled_us) >= line_pct * elapsed_us;
+    return 100 * (double)hr_grown(before->stalled_us, now->stalled_us) >= line_pct * elapsed_us;
 }
 
 static void estimate(const struct hr_room_source *source, const struct hr_room_sums *now,
@@ -216,13 +212,13 @@ static void estimate(const struct hr_room_source *source, const struct hr_room_s
 {
     const struct hr_room_sums *before = &source->older;
     const bool is_short = now->time_ns - before->time_ns < SUMS_MIN_NS;
-    const uint64_t stalled_us = grown(before->stalled_us, now->stalled_us);
+    const uint64_t stalled_us = hr_grown(before->stalled_us, now->stalled_us);
     const struct hr_room_cpu_sums sums = {
         .elapsed_us = (double)(now->time_ns - before->time_ns) / HR_NS_PER_US,
         .cpus = (double)now->cpus,
-        .busy_us = (double)grown(before->busy_us, now->busy_us),
-        .used_us = (double)grown(before->used_us, now->used_us),
-        .stalled_us = (double)grown(throttled_us(source, before, now), stalled_us),
+        .busy_us = (double)hr_grown(before->busy_us, now->busy_us),
+        .used_us = (double)hr_grown(before->used_us, now->used_us),
+        .stalled_us = (double)hr_grown(throttled_us(source, before, now), stalled_us),
     };
 
     hr_room_cpu_by_machine(&sums, line_pct, room);

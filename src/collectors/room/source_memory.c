@@ -6,6 +6,7 @@
 
 #include "headroom/clock.h"
 #include "room/cpu.h"
+#include "room/grown.h"
 #include "room/machine.h"
 #include "room/memory.h"
 #include "room/source.h"
@@ -170,14 +171,6 @@ void hr_room_set_working_set(struct hr_room_source *source, const struct hr_room
     source->working_set = *set;
 }
 
-static uint64_t grown(uint64_t before, uint64_t after)
-{
-    return after > before ? after - before : 0;
-}
-
-/* Fewer pages than are reclaimed at a time (include/linux/swap.h: SWAP_CLUSTER_MAX) are none. */
-#define LEAST_PAGES 32
-
 /* How many times more pages must have been reclaimed for limits than for the machine: a page may be
  * in use again at once, or never. */
 #define MOSTLY 4
@@ -195,9 +188,9 @@ static bool waits_for_limits(struct hr_room_source *source)
     if (!has_before || !source->has_vmstat ||
         now->direct_reclaim_count != before.direct_reclaim_count)
         return false;
-    const uint64_t for_limits = grown(before.limit_page_count, now->limit_page_count);
-    return for_limits >= LEAST_PAGES &&
-           for_limits >= MOSTLY * grown(before.machine_page_count, now->machine_page_count);
+    const uint64_t for_limits = hr_grown(before.limit_page_count, now->limit_page_count);
+    return for_limits >= HR_RECLAIM_PAGES &&
+           for_limits >= MOSTLY * hr_grown(before.machine_page_count, now->machine_page_count);
 }
 
 void hr_room_source_read_memory(struct hr_room_source *source, double line_pct, bool is_stalled,

@@ -7,14 +7,12 @@
 #include "headroom/cgroup.h"
 #include "headroom/stall_cause.h"
 #include "room/cpu_stat.h"
+#include "room/grown.h"
 #include "room/io_devices.h"
+#include "room/vmstat.h"
 
 /* What has a smaller part in the stall than this isn't its cause. */
 #define WORTH_NAMING 0.1
-
-/* Pages that are reclaimed at a time: for a limit, or by a task when the machine is short of memory
- * (include/linux/swap.h: SWAP_CLUSTER_MAX). */
-#define RECLAIM_PAGES 32
 
 /* A limit of I/O makes tasks wait if this part of it was used. The kernel lets pieces of I/O pass
  * in time slices, and on a busy machine late, so that a short window may have less. */
@@ -52,12 +50,6 @@ static void drop_small(struct hr_stall_causes *causes, double whole)
     while (causes->count > 0 &&
            (double)weight(&causes->list[causes->count - 1]) < WORTH_NAMING * whole)
         causes->count--;
-}
-
-/* The counters restart with a group that is made again. */
-static uint64_t grown(uint64_t before, uint64_t after)
-{
-    return after > before ? after - before : 0;
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -103,7 +95,7 @@ static struct remainder split_stall(const struct hr_stall_counters *before,
 {
     if (!before->has_cpu_full || !after->has_cpu_full)
         return (struct remainder){.outside_us = stalled_us};
-    uint64_t outside_us = smaller(grown(before->cpu_full_us, after->cpu_full_us), stalled_us);
+    uint64_t outside_us = smaller(hr_grown(before->cpu_full_us, after->cpu_full_us), stalled_us);
     return (struct remainder){outside_us, stalled_us - outside_us,
                               before->below.known && after->below.known &&
                                   before->below.limited_count == after->below.limited_count};
@@ -111,8 +103,8 @@ static struct remainder split_stall(const struct hr_stall_counters *before,
 
 static uint64_t throttled_us(const struct hr_stall_cpu *before, const struct hr_stall_cpu *after)
 {
-    return hr_cpu_throttled(grown(before->throttled_count, after->throttled_count),
-                            grown(before->throttled_us, after->throttled_us), after->period_us);
+    return hr_cpu_throttled(hr_grown(before->throttled_count, after->throttled_count),
+                            hr_grown(before->throttled_us, after->throttled_us), after->period_us);
 }
 
 /* Attributes to the limits what they can have caused. */
@@ -153,7 +145,7 @@ static void attribute_to_cpu_limits_below(const struct hr_stall_counters *before
 
     if (!before->below.known || !after->below.known)
         return;
-    uint64_t us = grown(before->below.throttled_us, after->below.throttled_us);
+    uint64_t us = hr_grown(before->below.throttled_us, after->below.throttled_us);
     if (us == 0)
         return;
     cause.stalled_us = smaller(us, rest->outside_us + rest->inside_us);
@@ -197,11 +189,11 @@ static void attribute_cpu(const struct hr_stall_counters *before,
     attribute_to_cpu_limits_below(before, after, &rest, causes);
     if (a->known && b->known) {
         uint64_t rest_us = rest.outside_us + rest.inside_us;
-        uint64_t busy_us = grown(a->busy_us, b->busy_us);
+        uint64_t busy_us = hr_grown(a->busy_us, b->busy_us);
         tasks_share -= add_machine_share(causes, HR_STALL_HYPERVISOR,
-                                         grown(a->steal_us, b->steal_us), busy_us, rest_us);
-        tasks_share -= add_machine_share(causes, HR_STALL_INTERRUPTS, grown(a->irq_us, b->irq_us),
-                                         busy_us, rest_us);
+                                         hr_grown(a->steal_us, b->steal_us), busy_us, rest_us);
+        tasks_share -= add_machine_share(causes, HR_STALL_INTERRUPTS,
+                                         hr_grown(a->irq_us, b->irq_us), busy_us, rest_us);
     }
     if (rest.is_split) {
         add_stalled(causes, HR_STALL_NEIGHBOURS, tasks_share * (double)rest.outside_us);
@@ -233,11 +225,11 @@ static void add_memory_limits(const struct hr_stall_counters *before,
             continue;
         const struct hr_stall_memory *a = &before->level[i].memory, *b = &after->level[i].memory;
         add_memory_limit(after, i, HR_STALL_MEMORY_HIGH, b->high_bytes,
-                         grown(a->high_count, b->high_count), causes);
+                         hr_grown(a->high_count, b->high_count), causes);
         add_memory_limit(after, i, HR_STALL_MEMORY_MAX, b->max_bytes,
-                         grown(a->max_count, b->max_count), causes);
+                         hr_grown(a->max_count, b->max_count), causes);
     }
-    below.event_count = grown(before->below.reached_count, after->below.reached_count);
+    below.event_count = hr_grown(before->below.reached_count, after->below.reached_count);
     if (before->below.known && after->below.known && below.event_count > 0)
         add_cause(causes, &below);
 }
@@ -249,16 +241,16 @@ static void add_memory_limits(const struct hr_stall_counters *before,
 static uint64_t count_machine_reclaim(const struct hr_stall_counters *before,
                                       const struct hr_stall_counters *after, bool limit_reached)
 {
-    uint64_t direct_count = grown(before->direct_reclaim_count, after->direct_reclaim_count);
-    uint64_t pages = grown(before->kswapd_page_count, after->kswapd_page_count);
-    uint64_t kswapd_count = (pages + RECLAIM_PAGES - 1) / RECLAIM_PAGES;
+    uint64_t direct_count = hr_grown(before->direct_reclaim_count, after->direct_reclaim_count);
+    uint64_t pages = hr_grown(before->kswapd_page_count, after->kswapd_page_count);
+    uint64_t kswapd_count = (pages + HR_RECLAIM_PAGES - 1) / HR_RECLAIM_PAGES;
 
     if (!before->has_reclaim || !after->has_reclaim)
         direct_count = 0;
     if (limit_reached && (!before->has_own_kswapd || !after->has_own_kswapd))
         return 0;
     /* Reclaimed pages delay no task unless they are read again. */
-    if (direct_count == 0 && grown(before->refault_count, after->refault_count) == 0)
+    if (direct_count == 0 && hr_grown(before->refault_count, after->refault_count) == 0)
         return 0;
     return limit_reached || kswapd_count > 0 ? kswapd_count : direct_count;
 }
@@ -267,8 +259,8 @@ static uint64_t count_machine_reclaim(const struct hr_stall_counters *before,
 static bool is_mostly_for_limits(const struct hr_stall_counters *before,
                                  const struct hr_stall_counters *after)
 {
-    return grown(before->limit_page_count, after->limit_page_count) >
-           grown(before->machine_page_count, after->machine_page_count);
+    return hr_grown(before->limit_page_count, after->limit_page_count) >
+           hr_grown(before->machine_page_count, after->machine_page_count);
 }
 
 static void attribute_memory(const struct hr_stall_counters *before,
@@ -293,11 +285,11 @@ static bool is_used_up(const struct hr_stall_device *before, const struct hr_sta
 {
     bool is_bytes = io == HR_STALL_READ_BYTES || io == HR_STALL_WRITTEN_BYTES;
     double allowed = (double)after->limit[io] * seconds;
-    double done = (double)grown(before->done[io], after->done[io]), piece = 1;
+    double done = (double)hr_grown(before->done[io], after->done[io]), piece = 1;
 
     if (is_bytes) {
         int pieces = io == HR_STALL_READ_BYTES ? HR_STALL_READS : HR_STALL_WRITES;
-        uint64_t count = grown(before->done[pieces], after->done[pieces]);
+        uint64_t count = hr_grown(before->done[pieces], after->done[pieces]);
         piece = count > 0 ? done / (double)count : 0;
     }
     return done > 0 && (done >= IO_LIMIT_USED * allowed || done + piece >= allowed);
@@ -308,7 +300,7 @@ static bool may_be_used_up(const struct hr_stall_device *before,
                            const struct hr_stall_device *after, int io, double stalled)
 {
     bool is_bytes = io == HR_STALL_READ_BYTES || io == HR_STALL_WRITTEN_BYTES;
-    double done = (double)grown(before->done[io], after->done[io]);
+    double done = (double)hr_grown(before->done[io], after->done[io]);
 
     return done + (is_bytes ? LARGEST_IO_BYTES : 1) >=
            IO_LIMIT_USED * (double)after->limit[io] * stalled;
@@ -359,8 +351,8 @@ struct traffic {
 static double grown_sum(const struct hr_stall_device *before, const struct hr_stall_device *after,
                         enum hr_stall_io a, enum hr_stall_io b)
 {
-    return (double)grown(before->done[a], after->done[a]) +
-           (double)grown(before->done[b], after->done[b]);
+    return (double)hr_grown(before->done[a], after->done[a]) +
+           (double)hr_grown(before->done[b], after->done[b]);
 }
 
 static struct traffic sum_traffic(const struct hr_stall_devices *before,
@@ -377,7 +369,7 @@ static struct traffic sum_traffic(const struct hr_stall_devices *before,
             continue;
         sum.bytes += grown_sum(was, device, HR_STALL_READ_BYTES, HR_STALL_WRITTEN_BYTES);
         sum.pieces += grown_sum(was, device, HR_STALL_READS, HR_STALL_WRITES);
-        sum.request_us += 1e3 * (double)grown(was->request_ms, device->request_ms);
+        sum.request_us += 1e3 * (double)hr_grown(was->request_ms, device->request_ms);
     }
     return sum;
 }

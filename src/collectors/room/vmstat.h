@@ -15,6 +15,10 @@
 
 struct hr_root;
 
+/** Pages that are reclaimed at a time: for a limit, or by a task when the machine is short of
+ * memory (include/linux/swap.h: SWAP_CLUSTER_MAX). */
+#define HR_RECLAIM_PAGES 32
+
 /** Since boot. */
 struct hr_vmstat {
     uint64_t direct_reclaim_count; /**< times that a task reclaimed memory before it went on, not

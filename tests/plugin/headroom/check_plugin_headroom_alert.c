@@ -435,6 +435,17 @@ static const struct {
     {"1\n", "cpu: trouble now in p/c; taking: p/a 1 CPU, p/b 0.6 CPUs, p/c 0.2 CPUs; waiting"},
 };
 
+/* For 90 % of the time, until that is notified. */
+static void keep_third_waiting(void)
+{
+    for (unsigned s = 0; s <= 80; s += 10) {
+        use_cpus(s);
+        room_tree_machine(tree, 9 * s / 10, 9 * s / 10, 0);
+        tree_pressure(tree, "p/c", "cpu", 900000ull * s, 0);
+        headroom_pass(10);
+    }
+}
+
 /* The third, which has to wait, has a share of the machine's two CPUs; of the one of its cpuset,
  * which the others needn't use, none is known. */
 START_TEST(names_who_uses_most_where_a_cpuset_is_smaller)
@@ -445,12 +456,7 @@ START_TEST(names_who_uses_most_where_a_cpuset_is_smaller)
     room_tree_write(tree, "p", "cpu.weight", "100\n");
     room_tree_write(tree, "p/c", "cpuset.cpus.effective", cpusets[_i].cpus);
     harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\n</Alert>");
-    for (unsigned s = 0; s <= 80; s += 10) {
-        use_cpus(s);
-        room_tree_machine(tree, 9 * s / 10, 9 * s / 10, 0);
-        tree_pressure(tree, "p/c", "cpu", 900000ull * s, 0);
-        headroom_pass(10);
-    }
+    keep_third_waiting();
     headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 1), cpusets[_i].taking);
 }
 END_TEST
@@ -486,12 +492,7 @@ START_TEST(names_who_had_the_cpus_that_it_waited_for)
     fake_cache_set("host.example/psi-p_c2/derive-cpu_taken_by_p_a_us", 1e9);
     fake_cache_set("other.example/psi-p_c/derive-cpu_taken_by_p_a_us", 1e9);
     harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\n</Alert>");
-    for (unsigned s = 0; s <= 80; s += 10) {
-        use_cpus(s);
-        room_tree_machine(tree, 9 * s / 10, 9 * s / 10, 0);
-        tree_pressure(tree, "p/c", "cpu", 900000ull * s, 0);
-        headroom_pass(10);
-    }
+    keep_third_waiting();
     headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 1), taken[_i].taking);
     fake_cache_forget();
 }
