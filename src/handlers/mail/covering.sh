@@ -86,13 +86,18 @@ list_placed() {
 list_inner() { list_placed "$1/"; }
 
 # waits_for_itself: whether a CPU is what the group waits for, most of the time while others of its tasks run, and not
-# memory; by the kernel's averages over a minute.
+# memory; by the kernel's averages over a minute, or over 10 s where it has begun since.
 waits_for_itself() {
     find_path
     [ -n "$path" ] && awk -F '[ =]' '
-        FNR == 1 { some[++files] = $5 }
-        FNR == 2 { full[files] = $5 }
-        END { exit !(1 in full && some[1] > 2 * full[1] && some[1] >= 40 && some[2] < 10) }' \
+        FNR == 1 { files++ }
+        $1 == "some" { some[files] = $5; begun[files] = $3 }
+        $1 == "full" { full[files] = $5; begun_full[files] = $3 }
+        function is_itself(some, full) { return some > 2 * full && some >= 40 }
+        END {
+            exit !(1 in full && some[2] < 10 && begun[2] < 10 &&
+                (is_itself(some[1], full[1]) || is_itself(begun[1], begun_full[1])))
+        }' \
         "$mount/$path/cpu.pressure" "$mount/$path/memory.pressure" 2>/dev/null
 }
 

@@ -42,17 +42,22 @@ may_have_victims() {
 }
 
 # find_patience: sets patience to how long it takes, in s, until two more values of each series have come, and three for one
-# that doesn't say by what there is no room, or for an <Alert>. When another alarm covered it until now, an <Alert> outlasts its
-# cause by some two minutes, and a trigger's alarm by its quiet time.
+# that doesn't say by what there is no room, or for an <Alert>. When another alarm covered it until now, it may outlast its
+# cause: what the plugin headroom says by the five minutes that it sums up, an <Alert> by the six intervals of its end more,
+# and a trigger's alarm by its quiet time.
 find_patience() {
     intervals=2 value=""
-    case $resource:$alert:$promoted in
-        *:alert:?*) intervals=15 ;;
-        room:* | *:alert:) intervals=3 ;;
+    case $resource:$alert in
+        room:* | *:alert) intervals=3 ;;
     esac
-    [ -z "$promoted" ] || detail Quiet
-    patience=$(awk -v each="${COLLECTD_INTERVAL:-10}" -v intervals=$intervals -v quiet="${value:-0}" \
-        'BEGIN { print intervals * each + quiet }')
+    case ${promoted:+$plugin:$alert} in
+        "") ;;
+        headroom:alert) intervals=8 value=300 ;;
+        headroom:) value=300 ;;
+        *) detail Quiet ;;
+    esac
+    patience=$(awk -v each="${COLLECTD_INTERVAL:-10}" -v intervals=$intervals -v more="${value:-0}" \
+        'BEGIN { print intervals * each + more }')
 }
 
 # pause COMMAND...: until that ends, or SIGTERM. Sets paused to the command's status.
