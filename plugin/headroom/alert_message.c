@@ -3,7 +3,9 @@
 
 #include "common/message.h"
 #include "headroom/clock.h"
+#include "headroom/cpu_set.h"
 #include "headroom/quantity.h"
+#include "headroom/task_cpus.h"
 #include "headroom/utf8.h"
 
 #define PLUGIN "headroom"
@@ -74,14 +76,29 @@ static const char *place_of(const struct subject *subject)
                                  : "the system";
 }
 
-/* The words are those of the causes of psi. */
-static void append_bound(struct message *message, const struct subject *subject,
-                         const struct hr_room *room)
+/* Of CPUs those that the tasks may run on, as the report has it. */
+static void append_machine(struct message *message, const struct subject *subject, int resource,
+                           const struct takers *others)
 {
+    struct hr_cpu_set cpus;
+
+    if (resource != SUBJECT_CPU || !task_cpus_find(others, subject, &cpus))
+        message_append(message, " (the machine)");
+    else if (hr_cpu_set_count(&cpus) == 1)
+        message_append(message, " (CPU %u)", hr_cpu_set_next(&cpus, 0));
+    else
+        message_append(message, " (%zu of %zu CPUs)", hr_cpu_set_count(&cpus), others->cpus);
+}
+
+/* The words are those of the causes of psi. */
+static void append_bound(struct message *message, const struct subject *subject, int resource,
+                         const struct takers *others)
+{
+    const struct hr_room *room = &subject->room[resource];
     char path[PATH_MAX];
 
     if (room->bound == HR_ROOM_MACHINE) {
-        message_append(message, " (the machine)");
+        append_machine(message, subject, resource, others);
         return;
     }
     takers_binding_path(subject, room, path, sizeof(path));
@@ -151,7 +168,7 @@ static void append_state(struct message *message, notification_t *notice,
 }
 
 static void append_need(struct message *message, const struct alert_rule *rule,
-                        const struct subject *subject, int resource)
+                        const struct subject *subject, int resource, const struct takers *others)
 {
     const struct hr_room *room = &subject->room[resource];
 
@@ -164,7 +181,7 @@ static void append_need(struct message *message, const struct alert_rule *rule,
     message_append(message, ": needs %s of %s%s", amount_of(subject, resource, room->used).text,
                    amount_of(subject, resource, room->attainable).text,
                    resource == SUBJECT_IO ? io_kinds[subject->io_kind] : "");
-    append_bound(message, subject, room);
+    append_bound(message, subject, resource, others);
     if (is_by_trend(rule, subject, resource))
         message_append(message, ", grows %s/min",
                        hr_quantity_bytes(60 * subject->outlook.slope_per_s).text);
@@ -177,7 +194,7 @@ void alert_message_begin(notification_t *notice, const struct alert_rule *rule,
 
     append_state(&message, notice, rule, subject, resource);
     add_lasting(notice, rule, subject, resource);
-    append_need(&message, rule, subject, resource);
+    append_need(&message, rule, subject, resource, others);
     if (others->count == 0 || others->groups == NULL)
         return;
     if (!is_by_trend_of_others(rule, subject, resource))

@@ -435,13 +435,13 @@ static const struct {
     {"1\n", "cpu: trouble now in p/c; taking: p/a 1 CPU, p/b 0.6 CPUs, p/c 0.2 CPUs; waiting"},
 };
 
-/* For 90 % of the time, until that is notified. */
-static void keep_third_waiting(void)
+/* Until that is notified, while both CPUs are busy for so much of the time. */
+static void keep_third_waiting(unsigned stall_pct, unsigned busy_pct)
 {
     for (unsigned s = 0; s <= 80; s += 10) {
         use_cpus(s);
-        room_tree_machine(tree, 9 * s / 10, 9 * s / 10, 0);
-        tree_pressure(tree, "p/c", "cpu", 900000ull * s, 0);
+        room_tree_machine(tree, busy_pct * s / 100, busy_pct * s / 100, 0);
+        tree_pressure(tree, "p/c", "cpu", 10000ull * stall_pct * s, 0);
         headroom_pass(10);
     }
 }
@@ -456,8 +456,36 @@ START_TEST(names_who_uses_most_where_a_cpuset_is_smaller)
     room_tree_write(tree, "p", "cpu.weight", "100\n");
     room_tree_write(tree, "p/c", "cpuset.cpus.effective", cpusets[_i].cpus);
     harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\n</Alert>");
-    keep_third_waiting();
+    keep_third_waiting(90, 90);
     headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 1), cpusets[_i].taking);
+}
+END_TEST
+
+static const struct {
+    const char *allowed, *cpuset, *needs;
+} pinned[] = {
+    {"1", "0-1\n", ": needs 0.2 CPUs of 0.22 CPUs (CPU 1); taking"},
+    {"0-1", "0-1\n", ": needs 0.2 CPUs of 0.22 CPUs (the machine); taking"},
+    {NULL, "0-1\n", ": needs 0.2 CPUs of 0.22 CPUs (the machine); taking"}, /* has ended */
+    {"0-1", "0\n", ": needs 0.2 CPUs of 0.21 CPUs (CPU 0); taking"},
+};
+
+/* By an affinity, or a cpuset; what the machine's other CPUs have is nothing for its tasks. */
+START_TEST(says_on_which_cpus_its_tasks_may_run)
+{
+    static const char *const weights[3] = {"100", "100", "100"};
+
+    add_users(weights);
+    room_tree_write(tree, "p/c", "cpuset.cpus.effective", pinned[_i].cpuset);
+    tree_write(tree, TREE_CGROUPS "/p/c/cgroup.procs", "4711\n");
+    if (pinned[_i].allowed != NULL) {
+        tree_write(tree, "proc/4711/task/4711/comm", "c\n");
+        tree_write(tree, "proc/4711/status", "Name:\tc\nCpus_allowed_list:\t%s\nMems:\t0\n",
+                   pinned[_i].allowed);
+    }
+    harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\n</Alert>");
+    keep_third_waiting(39, 50);
+    headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 1), pinned[_i].needs);
 }
 END_TEST
 
@@ -492,7 +520,7 @@ START_TEST(names_who_had_the_cpus_that_it_waited_for)
     fake_cache_set("host.example/psi-p_c2/derive-cpu_taken_by_p_a_us", 1e9);
     fake_cache_set("other.example/psi-p_c/derive-cpu_taken_by_p_a_us", 1e9);
     harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\n</Alert>");
-    keep_third_waiting();
+    keep_third_waiting(90, 90);
     headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 1), taken[_i].taking);
     fake_cache_forget();
 }
@@ -591,6 +619,7 @@ int main(void)
     tcase_add_loop_test(tests, reads_of_a_number_of_groups_what_is_protected, 0, 2);
     tcase_add_loop_test(tests, names_who_uses_more_than_its_share, 0, COUNT(shares));
     tcase_add_loop_test(tests, names_who_uses_most_where_a_cpuset_is_smaller, 0, COUNT(cpusets));
+    tcase_add_loop_test(tests, says_on_which_cpus_its_tasks_may_run, 0, COUNT(pinned));
     tcase_add_loop_test(tests, names_who_had_the_cpus_that_it_waited_for, 0, COUNT(taken));
     tcase_add_loop_test(tests, says_what_is_known_of_who_waits, 0, COUNT(waiters));
     tcase_add_test(tests, groups_are_ranked_once_an_interval);
