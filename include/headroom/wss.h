@@ -167,7 +167,8 @@ int hr_wss_probe(const struct hr_root *root, enum hr_wss_method method, enum hr_
  *
  * @param root    must outlive the object.
  * @param wss     receives the object; the caller closes it with hr_wss_close().
- * @param reason  receives the cause of a failure: with HR_WSS_AUTO that of each method. May be
+ * @param reason  receives the cause of a failure: with HR_WSS_AUTO that of each method; on success
+ *                then that of each one that would have been preferred, "" if none would. May be
  * NULL.
  * @return 0; as hr_wss_probe(); -E2BIG: the method doesn't support so many windows; -EINVAL;
  *         -ENOMEM.

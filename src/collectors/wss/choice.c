@@ -202,24 +202,27 @@ int hr_wss_choose_method(const struct hr_root *root, const struct hr_wss_options
                          unsigned excluded, enum hr_wss_method *method, struct hr_reason *reason)
 {
     struct hr_reason all = {0}, one;
+    int status = -ENOENT;
 
     for (size_t i = 0; i < preference_counts[options->target.scope]; i++) {
         const struct preference *next = &preferences[options->target.scope][i];
         if ((next->aging != EITHER && options->aging != (next->aging == IF_AGING)) ||
             (excluded & 1u << next->method) != 0)
             continue;
-        int status = hr_wss_check_method(root, options, next->method, &one);
+        status = hr_wss_check_method(root, options, next->method, &one);
         if (status == 0)
             status = check_longest_window(root, options, next->method, &one);
         if (status == 0) {
             *method = next->method;
-            return 0;
+            all.error = 0;
+            break;
         }
         if (all.error == 0)
             all.error = status;
         append_reason(&all, method_names[next->method], one.text);
+        status = all.error;
     }
     if (reason != NULL)
         *reason = all;
-    return all.error < 0 ? all.error : -ENOENT;
+    return status;
 }

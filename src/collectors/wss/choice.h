@@ -21,7 +21,8 @@ int hr_wss_check_method(const struct hr_root *root, const struct hr_wss_options 
  * Chooses the first method of HR_WSS_AUTO that works here and allows the number of windows.
  *
  * @param excluded  a bit for each method that isn't tried.
- * @param reason    receives, if none does, each one's reason. May be NULL.
+ * @param reason    receives why those before it don't, each one's, "" if it is the first; if none
+ *                  does, that of all. May be NULL.
  * @return 0; or the error of the first that was tried; -ENOENT: none was.
  */
 int hr_wss_choose_method(const struct hr_root *root, const struct hr_wss_options *options,

@@ -132,7 +132,8 @@ int hr_wss_open(const struct hr_root *root, const struct hr_wss_options *options
                                        : hr_wss_check_method(root, options, method, reason);
     if (status < 0)
         return status;
-    hr_reason_clear(reason);
+    if (options->method != HR_WSS_AUTO)
+        hr_reason_clear(reason); /* of rights that may not be needed */
     struct hr_wss *opened = calloc(1, sizeof(*opened));
     if (opened == NULL)
         return hr_wss_fill_in_reason(reason, -ENOMEM);

@@ -23,12 +23,16 @@
 /* Touching a page that is in the TLB sets no bit; in shorter windows many pages stay there. */
 #define SHORT_NS 10000000
 
+/* Texts are broken to fit this. */
+#define FOLD_WIDTH 80
+
 struct run {
     const struct wss_request *request;
     struct wss_plan plan;
     struct wss_output output;
     struct hr_root *root;
     struct hr_wss *wss;
+    struct hr_reason passed_over; /* with "auto": each method that was, and why */
     struct hr_wss_target measured;
     struct group_patterns cgroups;    /* where it was found by its name in series */
     struct hr_process_list processes; /* of the current measurement; for messages */
@@ -74,8 +78,10 @@ static void report_problem(const struct run *run, const struct hr_reason *reason
     print_error(run, "%s: %s%s", run->target, reason->text, others);
 }
 
+/* With "auto" also why it is no method that would disturb less. */
 static void print_headline(const struct run *run)
 {
+    static const char not_by[] = "Not by ";
     const struct wss_plan *plan = &run->plan;
     double window = (double)plan->window_ns / HR_NS_PER_S,
            pause = (double)plan->pause_ns / HR_NS_PER_S;
@@ -98,6 +104,10 @@ static void print_headline(const struct run *run)
         break;
     }
     printf(", %s method...\n", method_name(run));
+    if (run->passed_over.text[0] == '\0')
+        return;
+    fputs(not_by, stdout);
+    output_fold(stdout, run->passed_over.text, strlen(not_by), FOLD_WIDTH);
 }
 
 static void warn_of_short_windows(const struct run *run)
@@ -162,16 +172,28 @@ static int check_write(const struct run *run, int status)
     return status == -EPIPE ? STOP : output_finish(run->request->title, status);
 }
 
+/* It turned out that it can't measure this target. */
+static void pass_over(struct run *run, enum hr_wss_method method, const struct hr_reason *reason)
+{
+    const size_t length = strlen(run->passed_over.text);
+
+    snprintf(run->passed_over.text + length, sizeof(run->passed_over.text) - length, "%s%s: %s",
+             length > 0 ? "; " : "", hr_wss_method_name(method), reason->text);
+}
+
 static int begin_measurement(struct run *run)
 {
     struct hr_reason reason;
     const struct hr_wss_target *target = &run->measured;
     wss_target_find(run->root, target, &run->processes);
     wss_target_name(target, &run->processes, run->target);
+    const enum hr_wss_method chosen = hr_wss_method(run->wss);
     if (hr_wss_begin(run->wss, wss_plan_longest_ns(&run->plan), &reason) != 0) {
         report_problem(run, &reason);
         return COMMAND_FAILED;
     }
+    if (hr_wss_method(run->wss) != chosen)
+        pass_over(run, chosen, &reason);
     run->begun_ns = hr_clock_ns();
     run->ended = 0;
     if (run->first_ns != 0)
@@ -338,7 +360,6 @@ static int draw_chart(struct run *run)
 
 static int open_all(struct run *run)
 {
-    struct hr_reason reason = {0};
     const struct wss_request *request = run->request;
     int status = open_picture(run);
     if (status != COMMAND_DONE)
@@ -356,9 +377,9 @@ static int open_all(struct run *run)
         .longest_window_ns = wss_plan_longest_ns(&request->plan),
         .aging = request->aging,
     };
-    status = hr_wss_open(run->root, &options, &run->wss, &reason);
+    status = hr_wss_open(run->root, &options, &run->wss, &run->passed_over);
     if (status != 0) {
-        print_error(run, "%s", reason.text);
+        print_error(run, "%s", run->passed_over.text);
         return status == -E2BIG || status == -EINVAL ? COMMAND_MISUSED : COMMAND_FAILED;
     }
     run->plan.looks_back = hr_wss_looks_back(run->wss);

@@ -70,6 +70,26 @@ static void be_slow(void)
     fake_pages.clock_reads_left = 3;
 }
 
+/* Of the preferred one nothing is to be said; of one that is asked for neither. */
+START_TEST(says_why_not_the_preferred_one)
+{
+    struct hr_wss_options options = {.target = targets[_i], .method = HR_WSS_AUTO};
+
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+    ck_assert_str_eq(reason.text, "");
+    hr_wss_close(wss);
+    tree_remove(tree, BITMAP);
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+    ck_assert_int_eq(hr_wss_method(wss), HR_WSS_REFERENCED);
+    ck_assert_int_eq(reason.error, 0);
+    ck_assert_msg(strncmp(reason.text, "idle: /", 7) == 0, "%s", reason.text);
+    hr_wss_close(wss);
+    options.method = HR_WSS_REFERENCED;
+    ck_assert_int_eq(hr_wss_open(root, &options, &wss, &reason), 0);
+    ck_assert_str_eq(reason.text, "");
+}
+END_TEST
+
 START_TEST(takes_another_that_can_begin)
 {
     open_method(&targets[_i], HR_WSS_AUTO);
@@ -168,6 +188,7 @@ int main(void)
 
     tcase_add_checked_fixture(tests, set_up_both, tear_down);
     tcase_set_timeout(tests, 60);
+    tcase_add_loop_test(tests, says_why_not_the_preferred_one, 0, COUNT(targets));
     tcase_add_loop_test(tests, takes_another_that_can_begin, 0, COUNT(targets));
     tcase_add_loop_test(tests, takes_another_if_it_cannot_read, 0, COUNT(targets));
     tcase_add_loop_test(tests, keeps_what_was_asked_for, 0, COUNT(targets));
