@@ -87,6 +87,32 @@ START_TEST(draws_from_the_lowest)
 }
 END_TEST
 
+/* The name of a mark gives way to points; both are in the range. */
+static const char marked[] = "\n"
+                             "Ref (MB)                  a title\n"
+                             "40 +limit 38.....................\n"
+                             "   |\n"
+                             "   |\n"
+                             "20 +............................*\n"
+                             "   |\n"
+                             "   |              *      *\n"
+                             "   |       *\n"
+                             " 0 +*------+------+------+------+\n"
+                             "  0.01    0.1     1     10    100\n"
+                             "                          Est (s)\n";
+
+START_TEST(draws_marks)
+{
+    static const struct chart_mark marks[] = {{20, "a name that is as long as all"},
+                                              {38, "limit 38"}};
+    const struct chart chart = {decades, COUNT(decades), "a title", "Est (s)",   "Ref (MB)",
+                                false,   false,          marks,     COUNT(marks)};
+
+    check_chart(33, 12, false, &chart);
+    ck_assert_str_eq(printed, marked);
+}
+END_TEST
+
 /* The place of a point from the left and from above, both from 0; lines have no blank ends. */
 static bool is_at(int column, int row, char glyph)
 {
@@ -167,6 +193,7 @@ int main(void)
     setlocale(LC_CTYPE, "C.UTF-8");
     tcase_add_test(tests, draws_known_points);
     tcase_add_test(tests, draws_from_the_lowest);
+    tcase_add_test(tests, draws_marks);
     tcase_add_test(tests, draws_one_point);
     tcase_add_test(tests, doublings_are_evenly_spaced);
     tcase_add_test(tests, draws_nothing_without_points);

@@ -24,12 +24,12 @@ enum {
 
 /* --- Glyphs --------------------------------------------------------------- */
 
-enum glyph { BLANK, POINT, SIDE, SIDE_TICK, CORNER, BOTTOM, BOTTOM_TICK };
+enum glyph { BLANK, POINT, SIDE, SIDE_TICK, CORNER, BOTTOM, BOTTOM_TICK, MARK };
 
-static const char *const glyphs[2][7] = {
-    {" ", "*", "|", "+", "+", "-", "+"},
+static const char *const glyphs[2][8] = {
+    {" ", "*", "|", "+", "+", "-", "+", "."},
     {" ", "\xe2\x80\xa2", "\xe2\x94\x82", "\xe2\x94\xa4", "\xe2\x94\xbc", "\xe2\x94\x80",
-     "\xe2\x94\xac"},
+     "\xe2\x94\xac", "\xc2\xb7"},
 };
 
 /* --- Scales --------------------------------------------------------------- */
@@ -114,6 +114,7 @@ struct plot {
     struct scale x, y;
     int margin; /* the width of the labels on the left */
     bool utf8;
+    const struct chart *chart;
     unsigned char *points; /* row by row, a byte for each place: whether it has a point */
 };
 
@@ -133,6 +134,10 @@ static void find_range(const struct chart *chart, struct point *low, struct poin
         high->x = fmax(high->x, chart->points[i].x);
         low->y = fmin(low->y, chart->points[i].y);
         high->y = fmax(high->y, chart->points[i].y);
+    }
+    for (size_t i = 0; i < chart->mark_count; i++) {
+        low->y = fmin(low->y, chart->marks[i].y);
+        high->y = fmax(high->y, chart->marks[i].y);
     }
 }
 
@@ -160,6 +165,7 @@ static int lay_out_plot(struct plot *plot, const struct canvas *canvas, const st
     struct point low, high;
     find_range(chart, &low, &high);
     plot->utf8 = canvas->utf8;
+    plot->chart = chart;
     plot->y =
         linear_scale(chart->from_lowest ? low.y : 0, high.y, height - ROWS_BESIDE, ROWS_PER_TICK);
     plot->margin = widest_label(&plot->y) + 1;
@@ -186,14 +192,41 @@ static bool has_tick(const struct scale *scale, int place, double *value)
     return false;
 }
 
+static const struct chart_mark *find_mark(const struct plot *plot, int row)
+{
+    for (size_t i = 0; i < plot->chart->mark_count; i++)
+        if (find_place(&plot->y, plot->chart->marks[i].y) == row)
+            return &plot->chart->marks[i];
+    return NULL;
+}
+
 static enum glyph glyph_at(const struct plot *plot, int row, int column)
 {
     double value;
     if (plot->points[row * plot->x.length + column])
         return POINT;
+    if (find_mark(plot, row) != NULL)
+        return MARK;
     if (row > 0)
         return BLANK;
     return has_tick(&plot->x, column, &value) ? BOTTOM_TICK : BOTTOM;
+}
+
+/* At the left, unless points are there. @return the column behind it. */
+static int draw_mark_name(FILE *file, const struct plot *plot, int row)
+{
+    const struct chart_mark *mark = find_mark(plot, row);
+    char text[64];
+
+    if (mark == NULL)
+        return 0;
+    const int width = label_fit(mark->name, plot->x.length, plot->utf8 ? LABEL_UTF8 : LABEL_ASCII,
+                                text, sizeof(text));
+    for (int column = 0; column <= width && column < plot->x.length; column++)
+        if (plot->points[row * plot->x.length + column])
+            return 0;
+    fputs(text, file);
+    return width;
 }
 
 /* Row 0 is the lowest, and the axis. */
@@ -212,7 +245,7 @@ static void draw_row(FILE *file, const struct plot *plot, int row)
     int end = plot->x.length;
     while (end > 0 && glyph_at(plot, row, end - 1) == BLANK)
         end--;
-    for (int column = 0; column < end; column++)
+    for (int column = draw_mark_name(file, plot, row); column < end; column++)
         fputs(shapes[glyph_at(plot, row, column)], file);
     putc('\n', file);
 }

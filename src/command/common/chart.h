@@ -13,6 +13,12 @@ struct point {
     double x, y;
 };
 
+/** A level that the points are compared with, such as a limit: a line across the chart. */
+struct chart_mark {
+    double y;
+    const char *name; /**< UTF-8, without control characters */
+};
+
 /** What is drawn, in the terminal or as a picture. */
 struct chart {
     const struct point *points;
@@ -21,6 +27,8 @@ struct chart {
     const char *x_name, *y_name; /**< of the axes, with their units */
     bool linear;                 /**< the x axis; else it is logarithmic */
     bool from_lowest;            /**< the y axis begins near the lowest value; else at 0 */
+    const struct chart_mark *marks;
+    size_t mark_count;
 };
 
 /** The area of a chart of characters. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -88,6 +89,15 @@ static void write_quoted(FILE *script, const char *text)
     putc('\'', script);
 }
 
+static double highest_mark(const struct chart *chart)
+{
+    double highest = 0;
+
+    for (size_t i = 0; i < chart->mark_count; i++)
+        highest = fmax(highest, chart->marks[i].y);
+    return highest;
+}
+
 static void write_chart(FILE *script, const struct chart *chart)
 {
     fputs("set title ", script);
@@ -96,8 +106,16 @@ static void write_chart(FILE *script, const struct chart *chart)
     write_quoted(script, chart->x_name);
     fputs("\nset ylabel ", script);
     write_quoted(script, chart->y_name);
-    fputs("\nset format x '%g'\nset yrange [0:*]\nset grid\nunset key\n", script);
+    fputs("\nset format x '%g'\nset grid\nunset key\n", script);
     fputs(chart->linear ? "set xrange [0:*]\n" : "set logscale x\n", script);
+    for (size_t i = 0; i < chart->mark_count; i++) {
+        fprintf(script, "set arrow from graph 0, first %.9g to graph 1, first %.9g nohead dt 2\n",
+                chart->marks[i].y, chart->marks[i].y);
+        fputs("set label ", script);
+        write_quoted(script, chart->marks[i].name);
+        fprintf(script, " at graph 0.01, first %.9g offset 0, 0.6\n", chart->marks[i].y);
+    }
+    fprintf(script, "set yrange [0:%.9g<*]\n", 1.05 * highest_mark(chart));
     fputs("plot '-' using 1:2 with points pointtype 7 pointsize 0.8\n", script);
     for (size_t i = 0; i < chart->count; i++)
         if (chart->linear || chart->points[i].x > 0)

@@ -16,6 +16,7 @@
 #include "headroom/clock.h"
 #include "headroom/root.h"
 #include "wss/gnuplot.h"
+#include "wss/marks.h"
 #include "wss/target.h"
 
 #define MIB 1048576.0
@@ -40,6 +41,7 @@ struct run {
     struct wss_picture *picture;
     struct point *points; /* only for a chart */
     size_t point_count, point_capacity;
+    struct hr_wss_sample last; /* of the last point */
     size_t readings, lines, ended;
     uint64_t first_ns, begun_ns; /* when the first measurement, and this one, began */
     bool warned_shared, warned_left, warned_damon;
@@ -156,6 +158,7 @@ static int append_point(struct run *run, const struct hr_wss_sample *sample)
         return 0;
     if (HR_ARRAY_RESERVE(run->points, run->point_capacity, run->point_count + 1) != 0)
         return -ENOMEM;
+    run->last = *sample;
     run->points[run->point_count++] = (struct point){(double)sample->window_ns / HR_NS_PER_S,
                                                      (double)sample->referenced_bytes / MIB};
     return 0;
@@ -331,8 +334,12 @@ static int open_picture(struct run *run)
 
 static int draw_chart(struct run *run)
 {
-    char title[sizeof(run->target) + 64];
-    snprintf(title, sizeof(title), "%s, %s method", run->target, method_name(run));
+    char title[sizeof(run->target) + 160];
+    struct wss_marks marks;
+    if (run->point_count == 0)
+        return COMMAND_DONE;
+    wss_marks_find(run->root, &run->measured, &run->last, run->points, run->point_count, &marks);
+    snprintf(title, sizeof(title), "%s, %s method%s", run->target, method_name(run), marks.beyond);
     const struct chart chart = {
         .points = run->points,
         .count = run->point_count,
@@ -340,9 +347,9 @@ static int draw_chart(struct run *run)
         .x_name = "Est (s)",
         .y_name = "Ref (MiB)",
         .linear = run->request->linear,
+        .marks = marks.list,
+        .mark_count = marks.count,
     };
-    if (run->point_count == 0)
-        return COMMAND_DONE;
     if (run->picture == NULL) {
         struct canvas canvas;
         canvas_of(stdout, &canvas);
