@@ -18,6 +18,7 @@
 
 #define ROOTLESS "user.slice/user-1000.slice/user@1000.service/user.slice/"
 #define POD      "kubepods-burstable-pod" SYSTEMD ".slice"
+#define LIBPOD   "libpod-[0-9a-f][0-9a-f]*"
 
 /* The patterns of the sample: each has a row at least. */
 static const struct {
@@ -28,6 +29,9 @@ static const struct {
     {"Cgroup", "system.slice/docker-" ID ".scope", "system.slice/*"},
     {"Cgroup", "user.slice/user-1000.slice", "user.slice/*"},
     {"Cgroup", "machine.slice/libpod-" ID ".scope", "machine.slice/*"},
+    {"Cgroup", "machine.slice/machine-libpod_pod_" OTHER ".slice", "machine.slice/*"},
+    {"Cgroup", "machine.slice/machine-libpod_pod_" OTHER ".slice/libpod-" ID ".scope",
+     "machine.slice/*/" LIBPOD ".scope"},
     {"Cgroup", "machine.slice/machine-qemu\\x2d1\\x2dweb.scope", "machine.slice/*"},
     {"Cgroup", "qemu.slice/100.scope", "qemu.slice/*"},
     {"Cgroup", "kubepods.slice/kubepods-pod" SYSTEMD ".slice", "kubepods.slice/**"},
@@ -37,19 +41,26 @@ static const struct {
     {"Cgroup", "kubepods/burstable/pod" UID "/" ID, "kubepods/**"},
     {"Cgroup", "docker/" ID, "docker/*"},
     {"Cgroup", "libpod_parent/libpod-" ID, "libpod_parent/*"},
+    {"Cgroup", "libpod_parent/" OTHER, "libpod_parent/*"},
+    {"Cgroup", "libpod_parent/" OTHER "/libpod-" ID, "libpod_parent/*/" LIBPOD},
     {"Cgroup", "lxc/a", "lxc/*"},
     {"Cgroup", "lxc/100", "lxc/*"}, /* Proxmox numbers them */
     {"Cgroup", "lxc.payload.a", "lxc.payload.*"},
     {"Cgroup", ROOTLESS "docker-" ID ".scope", "user.slice/**/docker-*.scope"},
-    {"Cgroup", ROOTLESS "libpod-" ID ".scope", "user.slice/**/libpod-*.scope"},
+    {"Cgroup", ROOTLESS "libpod-" ID ".scope", "user.slice/**/" LIBPOD ".scope"},
+    {"Cgroup", ROOTLESS "libpod-cafe" ID ".scope", "user.slice/**/" LIBPOD ".scope"},
     {"Cgroup", ROOTLESS "user-libpod_pod_" ID ".slice/libpod-" OTHER ".scope",
-     "user.slice/**/libpod-*.scope"},
+     "user.slice/**/" LIBPOD ".scope"},
     {"Cgroup", "batch.slice/nightly.service", "batch.slice/*.service"},
     /* what is below a container or beside it, and what only holds others */
     {"Cgroup", "docker/" ID "/init.scope", NULL},
     {"Cgroup", "machine.slice/libpod-" ID ".scope/container", NULL},
     {"Cgroup", ROOTLESS "libpod-" ID ".scope/container", NULL},
-    {"Cgroup", ROOTLESS "libpod-conmon-" ID, NULL},
+    {"Cgroup", ROOTLESS "libpod-conmon-" ID ".scope", NULL},
+    {"Cgroup", "machine.slice/machine-libpod_pod_" OTHER ".slice/libpod-conmon-" ID ".scope", NULL},
+    {"Cgroup", "machine.slice/machine-libpod_pod_" OTHER ".slice/libpod-" ID ".scope/container",
+     NULL},
+    {"Cgroup", "libpod_parent/" OTHER "/libpod-" ID "/init.scope", NULL},
     {"Cgroup", ROOTLESS "podman.service", NULL},
     {"Cgroup", "lxc/a/ns", NULL},
     {"Cgroup", "lxc.monitor.a", NULL},
