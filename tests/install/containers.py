@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""containers.py - reads contrib/containers/daemonset.yaml strictly, and prints what is wrong with it.
+"""containers.py - reads contrib/containers/daemonset.yaml strictly, by the models of Kubernetes' API that Debian's
+python3-kubernetes has, and prints what is wrong with it.
 
 containers.py MANIFEST FOLDER: its ConfigMap is written to FOLDER, a file a key, and what it wants of a container:
 mounts, as `PATH: VOLUME`, and capabilities, a line each.
@@ -8,28 +9,11 @@ import re
 import sys
 
 import yaml
+from kubernetes.client import models
 
-# What may stand where, and the type of it: what Kubernetes' API has of what is used here. None: any text; [..]: a list.
-NAMES = {None: str}
-META = {"name": str, "namespace": str, "labels": NAMES}
-CONTAINER = {
-    "name": str, "image": str,
-    "env": [{"name": str, "valueFrom": {"fieldRef": {"fieldPath": str}}}],
-    "ports": [{"name": str, "containerPort": int}],
-    "securityContext": {"runAsUser": int, "allowPrivilegeEscalation": bool, "readOnlyRootFilesystem": bool,
-                        "seccompProfile": {"type": str}, "capabilities": {"drop": [str], "add": [str]}},
-    "resources": {"requests": {"cpu": str, "memory": str}, "limits": {"memory": str}},
-    "volumeMounts": [{"name": str, "mountPath": str, "readOnly": bool, "mountPropagation": str}],
-}
-VOLUME = {"name": str, "hostPath": {"path": str, "type": str}, "configMap": {"name": str}, "emptyDir": {"medium": str}}
-POD = {"hostPID": bool, "automountServiceAccountToken": bool, "terminationGracePeriodSeconds": int,
-       "tolerations": [{"operator": str}], "containers": [CONTAINER], "volumes": [VOLUME]}
-KINDS = {
-    ("v1", "Namespace"): {"metadata": META},
-    ("v1", "ConfigMap"): {"metadata": META, "data": NAMES},
-    ("apps/v1", "DaemonSet"): {"metadata": META, "spec": {
-        "selector": {"matchLabels": NAMES}, "template": {"metadata": {"labels": NAMES}, "spec": POD}}},
-}
+KINDS = {("v1", "Namespace"): "V1Namespace", ("v1", "ConfigMap"): "V1ConfigMap",
+         ("apps/v1", "DaemonSet"): "V1DaemonSet"}
+PLAIN = {"str": str, "int": int, "bool": bool}
 CAPABILITIES = {"ALL", "BPF", "NET_ADMIN", "PERFMON", "SYSLOG", "SYS_PTRACE", "DAC_OVERRIDE", "SYS_RESOURCE"}
 problems = []
 
@@ -43,24 +27,36 @@ class Strict(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def check(value, shape, place):
-    if isinstance(shape, type):
-        if type(value) is not shape:
-            problems.append(f"{place} is no {shape.__name__}: {value!r}")
-    elif isinstance(shape, list):
+def check(value, kind, place):
+    """Whether it is of a kind, as the models name it: str, list[V1Volume], dict(str, str), V1Volume."""
+    if kind in PLAIN:
+        if type(value) is not PLAIN[kind]:
+            problems.append(f"{place} is no {kind}: {value!r}")
+    elif listed := re.fullmatch(r"list\[(.+)\]", kind):
         if not isinstance(value, list):
             problems.append(f"{place} is no list")
             return
         for index, item in enumerate(value):
-            check(item, shape[0], f"{place}[{index}]")
+            check(item, listed[1], f"{place}[{index}]")
     elif not isinstance(value, dict):
         problems.append(f"{place} has nothing in it")
-    else:
+    elif named := re.fullmatch(r"dict\(str, (.+)\)", kind):
         for key, item in value.items():
-            if key not in shape and None not in shape:
-                problems.append(f"{place} has no {key}")
-            else:
-                check(item, shape.get(key, str), f"{place}.{key}")
+            check(item, named[1], f"{place}.{key}")
+    else:
+        check_model(value, getattr(models, kind), place)
+
+
+def check_model(value, model, place):
+    attributes = {key: name for name, key in model.attribute_map.items()}
+    problems.extend(f"{place} has no {key}" for key in value if key not in attributes)
+    known = {attributes[key]: item for key, item in value.items() if key in attributes}
+    for name, item in known.items():
+        check(item, model.openapi_types[name], f"{place}.{model.attribute_map[name]}")
+    try:
+        model(**known)
+    except ValueError as error:     # it wants what isn't there
+        problems.append(f"{place}: {error}")
 
 
 def check_pod(template, labels, config):
@@ -83,12 +79,14 @@ def main():
         text = stream.read()
     objects = {}
     for item in yaml.load_all(text, Strict):
-        kind = item.pop("apiVersion", None), item.pop("kind", None)
+        kind = item.get("apiVersion"), item.get("kind")
         if kind not in KINDS:
             problems.append(f"{kind} is unknown")
             continue
         check(item, KINDS[kind], kind[1])
         objects[kind[1]] = item
+    if problems:
+        report()
     config, daemons = objects["ConfigMap"], objects["DaemonSet"]
     if {item["metadata"].get("namespace", item["metadata"]["name"]) for item in objects.values()} != {"headroom"}:
         problems.append("not all are in one namespace")
@@ -105,6 +103,10 @@ def main():
         file.writelines(f"{m['mountPath']}: {m['name']}\n" for m in container["volumeMounts"])
     with open(f"{folder}/capabilities", "w", encoding="utf-8") as file:
         file.writelines(f"{name}\n" for name in added)
+    report()
+
+
+def report():
     print("\n".join(problems), end="\n" if problems else "")
     sys.exit(1 if problems else 0)
 
