@@ -17,6 +17,7 @@ VARIABLES = {
 # What they are called in tables, and in links; and to which page these lead.
 COLUMN = {"host": "Host", "group": "Group", "target": "Target", "cpu": "CPU"}
 THING = {"host": "host", "group": "group", "target": "working set", "cpu": "CPU"}
+CLICKED = "${__value.text:percentencode}"      # the cell of a table
 PAGE = {"host": "overview", "group": "group", "target": "group", "cpu": "group"}
 
 
@@ -28,15 +29,16 @@ def source(back_end):
     return {"type": back_end.name, "uid": "${DS_COLLECTD}"}
 
 
-def link_to(back_end, variable, name):
-    """The drill-down, with what was clicked in a variable; the host, unless it is that, how counters are stored, and
-    the time stay as they are."""
-    kept = [*(["host"] if variable != "host" else []), *(more["name"] for more in back_end.more_variables())]
+def link_to(back_end, variable, name, **more):
+    """The drill-down, with what was clicked in a variable, and more variables, by name; the host, unless it is among
+    these, how counters are stored, and the time stay as they are."""
+    given = {variable: name, **more}
+    kept = [*(["host"] if "host" not in given else []), *(other["name"] for other in back_end.more_variables())]
     return {
         "title": f"Show this {THING[variable]}",
         "url": f"/d/{uid(back_end, PAGE[variable])}/headroom?"
-               + "&".join([*(f"${{{each}:queryparam}}" for each in kept), f"var-{variable}={name}",
-                           "${__url_time_range}"]),
+               + "&".join([*(f"${{{each}:queryparam}}" for each in kept),
+                           *(f"var-{each}={value}" for each, value in given.items()), "${__url_time_range}"]),
         "targetBlank": False,
     }
 
@@ -112,7 +114,7 @@ def table(panel, back_end):
     return {
         "fieldConfig": {"defaults": values, "overrides": [
             {"matcher": {"id": "byName", "options": column}, "properties": [
-                {"id": "links", "value": [link_to(back_end, panel.link, "${__value.text:percentencode}")]}]},
+                {"id": "links", "value": [link_to(back_end, panel.link, CLICKED)]}]},
             *([{"matcher": {"id": "byName", "options": "Mean"}, "properties": bar}] if bar else []),
         ]},
         "options": {"showHeader": True, "cellHeight": "sm",
@@ -123,9 +125,8 @@ def table(panel, back_end):
     }
 
 
-def cells(panel, back_end, *, overrides=(), order=(), transformations):
-    """A table of cells that have colours; a click on the name of a row leads to what it is of."""
-    column = COLUMN[panel.link]
+def cells(panel, back_end, *, links=None, overrides=(), order=(), transformations):
+    """A table of cells that have colours; a click on the name of a row leads to what it is of, or as {column: link}."""
     values = defaults(panel)
     values["custom"] = {"align": "auto", "displayMode": "auto", "inspect": False}
     values["color"] = {"mode": "thresholds"}
@@ -133,8 +134,8 @@ def cells(panel, back_end, *, overrides=(), order=(), transformations):
         "fieldConfig": {"defaults": values, "overrides": [
             {"matcher": {"id": "byType", "options": "number"}, "properties": [
                 {"id": "custom.displayMode", "value": "color-background-solid"}]},
-            {"matcher": {"id": "byName", "options": column}, "properties": [
-                {"id": "links", "value": [link_to(back_end, panel.link, "${__value.text:percentencode}")]}]},
+            *({"matcher": {"id": "byName", "options": column}, "properties": [{"id": "links", "value": [link]}]}
+              for column, link in (links or {COLUMN[panel.link]: link_to(back_end, panel.link, CLICKED)}).items()),
             *overrides,
         ]},
         "options": {"showHeader": True, "cellHeight": "sm",
@@ -160,6 +161,22 @@ def heat_list(panel, back_end):
                    for name, limits in panel.columns.values() if limits != panel.thresholds])
 
 
+def groups_list(panel, back_end):
+    """A row for each group of a host and what it waits for or lacks, the worst first."""
+    worst, host, group = panel.series[0], COLUMN["host"], COLUMN["group"]
+    what, value = panel.columns
+    texts = {name: {"index": index, "text": text} for index, (name, text) in enumerate(panel.texts.items())}
+    return cells(
+        panel, back_end,
+        links={host: link_to(back_end, "host", CLICKED),
+               group: link_to(back_end, "group", CLICKED, host=f"${{__data.fields.{host}:percentencode}}")},
+        overrides=[{"matcher": {"id": "byName", "options": what},
+                    "properties": [{"id": "mappings", "value": [{"type": "value", "options": texts}]}]}],
+        order=[{"displayName": value, "desc": worst.below is None}],
+        transformations=back_end.groups_transformations(
+            [host, group, what, value], "min" if worst.below else "mean"))
+
+
 def stat(panel, back_end):
     values = defaults(panel)
     values["color"] = {"mode": "thresholds"}
@@ -172,12 +189,13 @@ def stat(panel, back_end):
     }
 
 
-KINDS = {"timeseries": timeseries, "table": table, "matrix": matrix, "list": heat_list, "stat": stat}
+KINDS = {"timeseries": timeseries, "table": table, "matrix": matrix, "list": heat_list, "groups": groups_list,
+         "stat": stat}
 
 
 def one(panel, back_end, number, place):
     return {
-        "id": number, "type": "table" if panel.kind in ("matrix", "list") else panel.kind,
+        "id": number, "type": panel.kind if panel.kind in ("timeseries", "stat") else "table",
         "title": panel.title, "description": panel.description,
         "datasource": source(back_end), "gridPos": place,
         # collectd's own interval: between two values there is nothing to see

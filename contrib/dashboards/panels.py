@@ -16,7 +16,7 @@ class Panel:
 
     def __init__(self, title, description, series, *, kind="timeseries", unit="short", width=8, height=8,
                  minimum=0, maximum=None, thresholds=None, stacked=False, log=False, link=None,
-                 nothing=None, rename=None, gaps=False, colours=None, columns=None):
+                 nothing=None, rename=None, gaps=False, colours=None, columns=None, texts=None):
         self.title, self.description, self.series, self.kind = title, description, series, kind
         self.unit, self.width, self.height = unit, width, height
         self.minimum, self.maximum, self.thresholds = minimum, maximum, thresholds
@@ -26,7 +26,8 @@ class Panel:
         self.rename = rename        # (regular expression, what becomes of it) of series' names
         self.gaps = gaps            # points stand apart: a line would show what isn't known
         self.colours = colours or {}
-        self.columns = columns      # of a list: {type instance: (name, thresholds)}
+        self.columns = columns      # of a list: {type instance: (name, thresholds)}; of groups: two names
+        self.texts = texts          # what type instances are called in cells
 
 
 def psi(where, pressure, **more):
@@ -441,6 +442,11 @@ def trouble_of_hosts(where, title, whose, advice):
                  unit="m", link="host", gaps=True, nothing="no trend leads to trouble")
 
 
+def groups_of_hosts(title, description, series, columns, texts, **more):
+    return Panel(title, f"{description} A click on a group leads to it, on a host to that.", [series], kind="groups",
+                 unit="percent", width=12, height=12, maximum=100, link="group", columns=columns, texts=texts, **more)
+
+
 HOSTS = [
     ("The worst group of each host", [
         pressure_of_hosts(
@@ -476,6 +482,24 @@ HOSTS = [
         trouble_of_hosts(
             "worst", "Time to trouble of groups, by host", "a group of the host",
             "Many lines that fall since a release are a leak in it: go back, or restart it before."),
+    ]),
+    ("Groups in trouble, by name", [
+        groups_of_hosts(
+            "Groups that wait, of all hosts",
+            "For what share of the time that is shown all tasks of a group waited at once, without the spans of ten"
+            " seconds in which that was below 10 %: the 50 groups with the most. With memory at the top raise that"
+            " group's limit, or move it to another host.",
+            psi("troubled", "{cpu,memory,io}-full", legend="row", top=(50, 10)), ("Waits for", "Share of time"),
+            {"cpu-full": "a CPU", "memory-full": "memory", "io-full": "I/O"}, thresholds=STALL,
+            nothing="no group waits"),
+        groups_of_hosts(
+            "Groups without room, of all hosts",
+            "The least that each group had left, of those that had 10 % or less, in percent of what it could have; 0"
+            " is trouble: the 50 tightest. Raise the limit that binds it, or move work to another host.",
+            room("troubled", "percent", "{room-cpu,room-memory,room-io}", legend="row", below=(50, 10)),
+            ("Lacks", "Least room"),
+            {"room-cpu": "CPU", "room-memory": "memory", "room-io": "I/O"}, thresholds=LEFT,
+            nothing="all groups have room"),
     ]),
     ("Whole machines", [
         pressure_of_hosts(

@@ -17,15 +17,21 @@ WHERE = {
     "every": "all there are",
     "machines": "the whole machine, of each of the chosen hosts",
     "worst": "the worst group of each of the chosen hosts: a series that fleet.conf makes of all groups'",
+    "troubled": "the groups of the chosen hosts that are beyond a limit: with fleet.conf these leave a host by name",
 }
-FLEET = ("machines", "worst")
+FLEET = ("machines", "worst", "troubled")
 
 # The column of a matrix that has the sums.
 SUM = "All"
 
 # The legends that are made of what distinguishes series.
 TAGS = {"instance": ["instance"], "type_instance": ["type_instance"], "both": ["instance", "type_instance"],
-        "host": ["host"], "cell": ["host", "type_instance"]}
+        "host": ["host"], "cell": ["host", "type_instance"], "row": ["host", "instance", "type_instance"]}
+
+# Names that Grafana can take apart.
+PAIRS = {"cell": "host={} of={}", "row": "host={} group={} of={}"}
+# How many milliseconds a value is of: collectd's interval, and that of the rules for Prometheus.
+INTERVAL_MS = 10000
 
 
 class Series:
@@ -38,7 +44,7 @@ class Series:
         self.without = without      # a regular expression of type instances that are not meant
         self.counter = counter      # DERIVE: a rate is wanted
         self.times = times          # what values are multiplied by
-        self.legend = legend        # a text, or which of TAGS; "cell" is of a list of hosts
+        self.legend = legend        # a text, or which of TAGS; "cell" is of a list of hosts, "row" of one of groups
         self.top = top              # (how many, above which value): the instances that matter
         self.below = below          # (how many, below which value): likewise
         self.total = total          # the sum of all instances, by type instance
@@ -46,10 +52,9 @@ class Series:
         self.lowest = lowest        # in a table: the lowest beside the mean, not the highest
 
     def names(self, tagged):
-        """What the lines are called, where tagged() has a tag's value: by what distinguishes them, of a cell in pairs
-        that Grafana can take apart."""
+        """What the lines are called, where tagged() has a tag's value: by what distinguishes them."""
         names = [tagged(tag) for tag in TAGS.get(self.legend, [])]
-        return "host={} of={}".format(*names) if self.legend == "cell" else ".".join(names) or self.legend
+        return PAIRS[self.legend].format(*names) if self.legend in PAIRS else ".".join(names) or self.legend
 
 
 def expression(glob):
@@ -80,6 +85,14 @@ def list_transformations(column, columns, lowest):
             "excludeByName": {}, "indexByName": {name: place for place, name in enumerate(["host\\of", *columns])},
             "renameByName": {"host\\of": column, **columns}}},
     ]
+
+
+def named_columns(fields, columns, without=("Time", "time")):
+    """A table has these fields, in this order, under these names, and not others."""
+    return [{"id": "organize", "options": {
+        "excludeByName": {name: True for name in without},
+        "indexByName": {name: place for place, name in enumerate(fields)},
+        "renameByName": dict(zip(fields, columns))}}]
 
 
 def matrix_of_labels(row, taker, column, rename):
@@ -120,6 +133,7 @@ class InfluxQL:
             "every": [],
             "machines": ["\"instance\" = 'system'"],
             "worst": [f"\"instance\" = '{series.plugin}'"],
+            "troubled": ["\"instance\" != 'system'"],
         }[series.where]
 
     @staticmethod
@@ -203,9 +217,17 @@ class InfluxQL:
         return (f'SELECT "v" FROM (SELECT mean("value") * {number(series.times)} AS "v" FROM {self.source(series)}'
                 f' GROUP BY {tags}) WHERE "v" > {number(series.top[1])} GROUP BY {tags}')
 
+    def groups(self, series):
+        """Of pressure the mean, where nothing is what isn't above the limit; of room the lowest value."""
+        beyond = f">= {number(series.top[1])}" if series.top else f"<= {number(series.below[1])}"
+        value = f'sum("value") * {INTERVAL_MS} / (${{__to}} - ${{__from}})' if series.top else 'min("value")'
+        return (f'SELECT {value} AS "v" FROM {self.source(series)} AND "value" {beyond}'
+                f" GROUP BY {self.tags(TAGS[series.legend])}")
+
     def target(self, series, letter, kind="timeseries"):
-        table = kind == "table"
-        query = {"table": self.table, "matrix": self.matrix, "list": self.list}.get(kind, self.graph)
+        table = kind in ("table", "groups")
+        query = {"table": self.table, "matrix": self.matrix, "list": self.list, "groups": self.groups}.get(
+            kind, self.graph)
         return {
             "refId": letter,
             "rawQuery": True,
@@ -251,6 +273,9 @@ class InfluxQL:
     def matrix_transformations(self, column, rename):
         return matrix_of_labels("instance", "type_instance", column, rename)
 
+    def groups_transformations(self, columns, _):
+        return named_columns(["host", "instance", "type_instance", "v"], columns)
+
 
 class Graphite:
     """Graphite, as graphite.conf fills it: collectd.HOST.PLUGIN.INSTANCE.TYPE[.TYPE_INSTANCE]."""
@@ -259,8 +284,8 @@ class Graphite:
     title = "Graphite"
 
     def path(self, series):
-        instance = {"system": "system", "group": "$group", "groups": "*", "targets": "$target",
-                    "cpus": "$cpu", "every": "*", "machines": "system", "worst": series.plugin}[series.where]
+        instance = {"system": "system", "group": "$group", "groups": "*", "targets": "$target", "cpus": "$cpu",
+                    "every": "*", "machines": "system", "worst": series.plugin, "troubled": "*"}[series.where]
         host = "$hosts" if series.where in FLEET else "$host"
         plugin = "worst_group" if series.where == "worst" else series.plugin
         path = f"collectd.{host}.{plugin}.{instance}.{series.type}"
@@ -268,7 +293,7 @@ class Graphite:
 
     def unnamed(self, series):
         query = self.path(series)
-        if series.where == "groups":
+        if series.where in ("groups", "troubled"):
             query = f'exclude({query}, "[.]{series.plugin}[.]system[.]")'
         if series.without:
             query = f'exclude({query}, "{series.without}")'
@@ -278,9 +303,11 @@ class Graphite:
 
     def named(self, query, series):
         nodes = [{"host": 1, "instance": 3, "type_instance": 5}[tag] for tag in TAGS.get(series.legend, [])]
-        if series.legend == "cell":
-            host = series.names({"host": "\\1", "type_instance": ""}.get)
-            return f'aliasSub(aliasByNode({query}, 1, 5), "^([^.]+)[.]", "{host}")'
+        if series.legend in PAIRS:
+            places = {tag: f"\\{place}" for place, tag in enumerate(TAGS[series.legend], 1)}
+            parts = "[.]".join(["([^.]+)"] * len(nodes))
+            return (f"aliasSub(aliasByNode({query}, {', '.join(map(str, nodes))}), \"^{parts}$\","
+                    f' "{series.names(places.get)}")')
         if series.total:
             return f'groupByNode({query}, {nodes[0]}, "sum")'
         if nodes:
@@ -306,8 +333,20 @@ class Graphite:
     def matrix(self, series):
         return self.named(self.highest(self.unnamed(series), series), series)
 
+    def groups(self, series):
+        """As of InfluxQL, for Grafana's mean or minimum of the points; of those with most of it."""
+        query = self.unnamed(series)
+        if series.top:
+            query = f"removeBelowValue(maximumAbove({query}, {number(series.top[1])}), {number(series.top[1])})"
+            query = f"highestAverage(transformNull({query}, 0), {series.top[0]})"
+        else:
+            query = f"removeAboveValue(minimumBelow({query}, {number(series.below[1])}), {number(series.below[1])})"
+            query = f"lowestAverage({query}, {series.below[0]})"
+        return self.named(query, series)
+
     def target(self, series, letter, kind="timeseries"):
-        query = {"table": self.table, "matrix": self.matrix, "list": self.table}.get(kind, self.graph)(series)
+        query = {"table": self.table, "matrix": self.matrix, "list": self.table, "groups": self.groups}.get(
+            kind, self.graph)(series)
         return {"refId": letter, "target": query, "textEditor": True}
 
     def variable(self, plugins, tag):
@@ -336,6 +375,13 @@ class Graphite:
     def matrix_transformations(self, column, rename):
         return [{"id": "renameByRegex", "options": {"regex": f"^(.*)[.]{rename[0]}$", "renamePattern": "$1 < $2"}},
                 *self.table_transformations("", f"{column} < taker", "max")]
+
+    def groups_transformations(self, columns, reducer):
+        return [
+            {"id": "reduce", "options": {"reducers": [reducer], "mode": "seriesToRows"}},
+            {"id": "extractFields", "options": {"source": "Field", "format": "kvp"}},
+            *named_columns(["host", "group", "of", reducer.capitalize()], columns, ["Field"]),
+        ]
 
 
 class PromQL:
@@ -366,6 +412,7 @@ class PromQL:
             "every": [],
             "machines": [f'{label}="system"'],
             "worst": [],
+            "troubled": [],
         }[series.where]
         if is_pattern(series.type_instance):
             yield f"type=~{self.quoted(expression(series.type_instance))}"
@@ -428,12 +475,21 @@ class PromQL:
         query = self.sum(self.values(series, "$__range"), series)
         return f"topk({series.top[0]}, {query} > {number(series.top[1])})"
 
+    def groups(self, series):
+        """As of InfluxQL: of what headroom-rules.yml records of groups beyond the limit, each INTERVAL_MS."""
+        recorded = f"collectd_{series.plugin}:{series.type}:troubled{{{', '.join(self.matchers(series))}}}[$__range]"
+        if series.top:
+            share = f"sum_over_time({recorded}) * {INTERVAL_MS // 1000} / $__range_s"
+            return f"topk({series.top[0]}, max by ({self.by(series)}) ({share}))"
+        return f"bottomk({series.below[0]}, min by ({self.by(series)}) (min_over_time({recorded})))"
+
     def target(self, series, letter, kind="timeseries"):
-        query = {"table": self.values, "matrix": self.matrix, "list": self.list}.get(kind, self.graph)(series)
-        instant = kind in ("matrix", "list")
+        query = {"table": self.values, "matrix": self.matrix, "list": self.list, "groups": self.groups}.get(
+            kind, self.graph)(series)
+        instant = kind in ("matrix", "list", "groups")
         return {"refId": letter, "editorMode": "code", "expr": query,
                 "legendFormat": series.names(lambda tag: f"{{{{{self.label(series.plugin, tag)}}}}}") or "__auto",
-                "format": "time_series", "range": not instant, "instant": instant}
+                "format": "table" if kind == "groups" else "time_series", "range": not instant, "instant": instant}
 
     def variable(self, plugins, tag):
         plugins = [plugins] if isinstance(plugins, str) else plugins
@@ -454,3 +510,6 @@ class PromQL:
 
     def matrix_transformations(self, column, rename):
         return matrix_of_labels(self.label("psi", "instance"), self.label("psi", "type_instance"), column, rename)
+
+    def groups_transformations(self, columns, _):
+        return named_columns(["instance", "group", "type", "Value"], columns)

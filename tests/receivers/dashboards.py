@@ -247,7 +247,8 @@ class Grafana:
 
     def replaced(self, text, interval="10s"):
         own = {"timeFilter": f"time >= {self.begin}000ms and time <= {self.end}000ms", "__interval": interval,
-               "__rate_interval": "60s", "__range": f"{self.end - self.begin}s"}
+               "__rate_interval": "60s", "__range": f"{self.end - self.begin}s", "__range_s": f"{self.end - self.begin}",
+               "__from": f"{self.begin}000", "__to": f"{self.end}000"}
 
         def value(found):
             name = found.group(1) or found.group(2)

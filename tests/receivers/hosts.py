@@ -7,6 +7,7 @@ shown FILE WHAT...          each panel has the hosts, order and values that foll
 The hosts are known here: one that is calm, one that lacks memory, one that lacks CPUs. WHAT is as in dashboards.py; hosts
 are given in this order.
 """
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -26,6 +27,15 @@ KILLED_PER_MINUTE = [0, 3000, 0]
 ALERTS_PER_MINUTE = [0, 4800, 2400]
 
 CALM, MEMORY, CPU = range(3)
+# What else leaves them: groups in trouble, by names that not all receivers keep; and some that aren't in trouble, as of
+# hosts that send all. (host, group, series, value)
+SHOP, BUS = "system.slice_shop.service", "system.slice_dbus-:1.2-org.service"
+GROUPS = [
+    (CPU, SHOP, "psi", "cpu-full", 92), (CPU, SHOP, "psi", "memory-full", 9), (CPU, BUS, "psi", "io-full", 33),
+    (MEMORY, SHOP, "psi", "memory-full", 51), (MEMORY, BUS, "psi", "cpu-full", 12), (CALM, SHOP, "psi", "cpu-full", 4),
+    (CPU, SHOP, "headroom", "room-cpu", 3), (CPU, SHOP, "headroom", "room", 3), (CALM, SHOP, "headroom", "room-cpu", 62),
+    (MEMORY, SHOP, "headroom", "room-memory", 0), (MEMORY, BUS, "headroom", "room-io", 8),
+]
 # What each panel is to show: of a list the hosts in their order with their rows, of lines and of other tables a value
 # of each host that is on it.
 LISTS = {
@@ -45,6 +55,12 @@ LINES = {
     "Killed for lack of memory, by host": {MEMORY: 3000},
     "Alerts, by host": {MEMORY: 4800, CPU: 2400},
 }
+# Of a list of groups the rows in their order: host, group, what it waits for or lacks, and how much.
+TROUBLED = {
+    "Groups that wait, of all hosts": [(CPU, SHOP, "a CPU", 92), (MEMORY, SHOP, "memory", 51), (CPU, BUS, "I/O", 33),
+                                       (MEMORY, BUS, "a CPU", 12)],
+    "Groups without room, of all hosts": [(MEMORY, SHOP, "memory", 0), (CPU, SHOP, "CPU", 3), (MEMORY, BUS, "I/O", 8)],
+}
 # What PromQL computes by rate(): of a series that begins within the time that this is of, Prometheus says less.
 RATES = ["Hosts by the pressure of the whole machine", "Killed for lack of memory, by host", "Alerts, by host"]
 
@@ -63,6 +79,9 @@ def series_of(host):
     yield "worst_group-headroom/duration-to_trouble", TO_TROUBLE[host][0]
     yield "headroom-system/duration-to_trouble", TO_TROUBLE[host][1]
     yield "headroom-system/total_operations-oom_kill", f"+{KILLED_PER_MINUTE[host] / 60:g}"
+    for of, group, plugin, name, value in GROUPS:
+        if of == host:
+            yield f"{plugin}-{group}/percent-{name}", value
     # Two triggers, which are one line.
     for trigger in "memory", "io":
         yield f"psi-system/derive-trigger_{trigger}", f"+{ALERTS_PER_MINUTE[host] / 120:g}"
@@ -79,9 +98,13 @@ def mean(values):
     return sum(values) / len(values)
 
 
-def reduce(rows, _):
+REDUCERS = {"mean": mean, "min": min}
+
+
+def reduce(rows, options):
     """Of {name: values}: a row a series."""
-    return [{"Field": name, "Mean": mean(values)} for name, values in rows.items() if values]
+    return [{"Field": name, **{one.capitalize(): REDUCERS[one](values) for one in options["reducers"]}}
+            for name, values in rows.items() if values]
 
 
 def sort_by(rows, options):
@@ -106,7 +129,8 @@ def grouping_to_matrix(rows, options):
 def organize(rows, options):
     places = options["indexByName"]
     return [{options["renameByName"].get(name, name): row[name]
-             for name in sorted(row, key=lambda name: places.get(name, len(places)))} for row in rows]
+             for name in sorted(row, key=lambda name: places.get(name, len(places)))
+             if not options["excludeByName"].get(name)} for row in rows]
 
 
 TRANSFORMATIONS = {"reduce": reduce, "sortBy": sort_by, "extractFields": extract_fields,
@@ -120,19 +144,65 @@ def rows_of(panel, found):
     return rows
 
 
+def table_of(grafana, target):
+    """The rows of a table as each receiver answers them; Graphite has lines only."""
+    if grafana.kind == "prometheus":
+        found = grafana.prometheus("query", {"query": grafana.replaced(target["expr"]), "time": grafana.end})
+        return [{"Time": one["value"][0], **one["metric"], "Value": float(one["value"][1])} for one in found["result"]]
+    if grafana.kind == "influxdb":
+        return [{**one["tags"], **dict(zip(one["columns"], values))}
+                for one in grafana.influx(grafana.replaced(target["query"])) for values in one["values"]]
+    return {name: numbers(points) for name, points in grafana.series(target).items()}
+
+
+def texts_of(panel):
+    """What cells show instead of what they have."""
+    return {value: shown["text"] for override in panel["fieldConfig"]["overrides"] for own in override["properties"]
+            if own["id"] == "mappings" for mapping in own["value"] for value, shown in mapping["options"].items()}
+
+
 # --- and whether they are right -----------------------------------------------
 class Shown:
     """A panel, and what a receiver has for it; hosts are called by these names."""
 
     def __init__(self, grafana, panel, target, names):
         self.panel, self.names, self.title = panel, names, panel["title"]
+        self.kind, self.table = grafana.kind, None
+        if self.title in TROUBLED:
+            self.table = table_of(grafana, target)
+            return
         # Grafana takes a minute, which these series aren't old.
         target = {**target, "expr": target["expr"].replace("$__rate_interval", "5s")} if "expr" in target else target
         self.found = {name: numbers(points) for name, points in grafana.series(target).items()}
         self.least = 0.5 if grafana.kind == "prometheus" and self.title in RATES else 0.9
 
     def fault(self):
+        if self.title in TROUBLED:
+            return self.groups_fault()
         return self.list_fault() if self.title in LISTS else self.lines_fault()
+
+    def groups_fault(self):
+        """Rows are those that are known, as the table orders them, and links find what they name in them. A mean is of
+        values that count for ten seconds each, but to Graphite; these come each second. Prometheus records them as often
+        as it gets to it, all at once."""
+        texts = texts_of(self.panel)
+        by, = self.panel["options"]["sortBy"]
+        rows = sorted(rows_of(self.panel, self.table), key=lambda row: row[by["displayName"]], reverse=by["desc"])
+        found = [[texts.get(cell, cell) for cell in row.values()] for row in rows]
+        times = 10 if by["desc"] and self.kind != "graphite" else 1
+        known = TROUBLED[self.title]
+        if [row[:3] for row in found] != [[self.names[host], self.group(name), what] for host, name, what, _ in known]:
+            return f"the rows are {found}"
+        if by["desc"] and self.kind == "prometheus":
+            times = min(times, found[0][3] / known[0][3])
+        wrong = [row for row, (*_, value) in zip(found, known)
+                 if not value * times * 0.9 - 0.01 <= row[3] <= value * times * 1.1 + 0.01]
+        lost = set(re.findall(r"__data\.fields\.(\w+)", str(self.panel["fieldConfig"]))) ^ {"Host"}
+        return f"{wrong} are not as {known}" if wrong else f"links want {lost}" if lost or "Host" not in rows[0] else ""
+
+    def group(self, name):
+        """What Graphite makes of it."""
+        return re.sub(r"[.:]", "_", name) if self.kind == "graphite" else name
 
     def wrong(self, values, expected):
         """Which of them are others than expected; rates are of whole numbers, over seconds that are not quite."""

@@ -11,6 +11,7 @@ graphite_web=""
 influxdb=""
 prometheus=""
 victoria=""
+vmalert=""
 alertmanager=""
 webhook=""
 
@@ -305,8 +306,23 @@ start_victoria() {
 }
 
 stop_victoria() {
+    [ -z "$victoria" ] || ! has_ended "$victoria" || tail -n 20 "$dir/victoria.log" | sed 's/^/# VictoriaMetrics has ended: /'
     stop_server "$victoria"
     victoria=""
+}
+
+# start_vmalert: records for VictoriaMetrics what the rules that were made for Prometheus say, and alerts for itself.
+start_vmalert() {
+    vmalert -rule="$dir/prometheus/headroom-rules.yml" -datasource.url=http://127.0.0.1:8428 \
+        -remoteWrite.url=http://127.0.0.1:8428 -notifier.url=http://127.0.0.1:9 -httpListenAddr=127.0.0.1:8880 \
+        -loggerLevel=ERROR >"$dir/vmalert.log" 2>&1 &
+    vmalert=$!
+    is_ready vmalert "$vmalert" curl -fsS http://127.0.0.1:8880/health
+}
+
+stop_vmalert() {
+    stop_server "$vmalert"
+    vmalert=""
 }
 
 # exported SELECTOR: all that VictoriaMetrics has of these series, see series.py.
@@ -362,6 +378,7 @@ stop_servers() {
     stop_carbon
     stop_influxdb
     stop_prometheus
+    stop_vmalert
     stop_victoria
     stop_alertmanager
     stop_server "$webhook"
