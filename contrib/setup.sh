@@ -8,7 +8,7 @@ build_packages=(autoconf automake pkg-config gcc make libc6-dev
     libbpf-dev libcgroup-dev libjansson-dev libmnl-dev libncurses-dev libpfm4-dev libtraceevent-dev)
 check_packages=(check clang-format libclang-rt-dev shellcheck strace valgrind tmux python3 python3-kubernetes python3-yaml xz-utils
     binutils util-linux procps man-db locales linux-perf qemu-system-x86 gnuplot-nox rtla libesmtp6 libgcrypt20
-    libmicrohttpd12 libprotobuf-c1 libcurl3-gnutls libyajl2 mosquitto-clients libdlt2 libwrap0
+    libmicrohttpd12 libprotobuf-c1 libcurl3-gnutls libyajl2 mosquitto-clients libdlt2 libwrap0 libdevmapper1.02.1 libseccomp2
     debhelper dpkg-dev lintian mmdebstrap cpio rpm rpmlint checkpolicy semodule-utils ansible-core ansible-lint graphite-carbon graphite-web curl jq iproute2 systemd)
 kernel_packages=(bc bison flex libelf-dev libssl-dev)
 

@@ -83,6 +83,21 @@ static void assert_unnamed(const char *path)
     ck_assert_int_eq(find(path, &name, &failed), -ENOENT);
 }
 
+/* A file of tests/fixtures/container, as it was recorded. */
+static void add_recorded(const char *file, const char *path, char text[4096])
+{
+    const char *directory = getenv("srcdir");
+    char source[512];
+
+    snprintf(source, sizeof(source), "%s/tests/fixtures/container/%s", directory ? directory : ".",
+             file);
+    FILE *stream = fopen(source, "r");
+    ck_assert_msg(stream != NULL, "%s: %s", source, strerror(errno));
+    text[fread(text, 1, 4095, stream)] = '\0';
+    fclose(stream);
+    tree_write(tree, path, "%s", text);
+}
+
 /* --- docker --------------------------------------------------------------- */
 
 /* As dockerd writes it, with other names within. */
@@ -120,6 +135,21 @@ START_TEST(docker_has_another_folder)
     assert_named("docker/" ID, "new");
     tree_write(tree, "etc/docker/daemon.json", "{\"data-root\":\"\"}");
     assert_named("docker/" ID, "old");
+}
+END_TEST
+
+/* What docker 20.10 wrote of `docker run -d --network none --name shop-web-1 …`, without what is of
+ * networks and other files. */
+#define RECORDED_DOCKER "33bc605fd022a4613a3098a71ff9955b4f90061a892b433f6292deef778000da"
+
+START_TEST(docker_has_a_recorded_name)
+{
+    char text[4096];
+
+    add_recorded("docker-20.10/config.v2.json",
+                 "var/lib/docker/containers/" RECORDED_DOCKER "/config.v2.json", text);
+    assert_named("docker/" RECORDED_DOCKER, "shop-web-1");
+    assert_named("system.slice/docker-" RECORDED_DOCKER ".scope", "shop-web-1");
 }
 END_TEST
 
@@ -181,27 +211,13 @@ END_TEST
 #define RECORDED      "ad82e54fd138b19497723a016f7eabf2f07b1abf1abf129f0d75c6af7378ae75"
 #define RECORDED_ONCE "5359df20f4a2811493ce43b309c9fddda070a97a6d18565ab5fb0b84518c4259"
 
-static void add_recorded(const char *file, const char *path, char text[4096])
-{
-    const char *directory = getenv("srcdir");
-    char source[512];
-
-    snprintf(source, sizeof(source), "%s/tests/fixtures/container/podman-4.3-runc/%s",
-             directory ? directory : ".", file);
-    FILE *stream = fopen(source, "r");
-    ck_assert_msg(stream != NULL, "%s: %s", source, strerror(errno));
-    text[fread(text, 1, 4095, stream)] = '\0';
-    fclose(stream);
-    tree_write(tree, path, "%s", text);
-}
-
 START_TEST(podman_has_recorded_names)
 {
     struct hr_container_place place;
     char list[4096], bundle[4096], *path;
 
-    add_recorded("containers.json", STORAGE "containers.json", list);
-    add_recorded("config.json", STORAGE RECORDED "/userdata/config.json", bundle);
+    add_recorded("podman-4.3-runc/containers.json", STORAGE "containers.json", list);
+    add_recorded("podman-4.3-runc/config.json", STORAGE RECORDED "/userdata/config.json", bundle);
     /* the cgroup that runc was told to make */
     path = strstr(bundle, "\"cgroupsPath\":\"/");
     ck_assert_ptr_nonnull(path);
@@ -347,6 +363,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, docker_has_names);
     tcase_add_test(tests, docker_has_another_folder);
+    tcase_add_test(tests, docker_has_a_recorded_name);
     tcase_add_loop_test(tests, docker_has_no_name, 0, COUNT(no_names));
     tcase_add_loop_test(tests, docker_has_a_broken_file, 0, COUNT(broken));
     tcase_add_test(tests, podman_has_names);
