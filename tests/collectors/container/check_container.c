@@ -98,6 +98,17 @@ static void add_recorded(const char *file, const char *path, char text[4096])
     tree_write(tree, path, "%s", text);
 }
 
+/* The cgroup that runc was told to make, in the text of a bundle, which it ends. */
+static const char *cgroup_of(char *bundle)
+{
+    char *path = strstr(bundle, "\"cgroupsPath\":\"/");
+
+    ck_assert_ptr_nonnull(path);
+    path = strchr(path, '/') + 1;
+    *strchr(path, '"') = '\0';
+    return path;
+}
+
 /* --- docker --------------------------------------------------------------- */
 
 /* As dockerd writes it, with other names within. */
@@ -214,15 +225,12 @@ END_TEST
 START_TEST(podman_has_recorded_names)
 {
     struct hr_container_place place;
-    char list[4096], bundle[4096], *path;
+    char list[4096], bundle[4096];
+    const char *path;
 
     add_recorded("podman-4.3-runc/containers.json", STORAGE "containers.json", list);
     add_recorded("podman-4.3-runc/config.json", STORAGE RECORDED "/userdata/config.json", bundle);
-    /* the cgroup that runc was told to make */
-    path = strstr(bundle, "\"cgroupsPath\":\"/");
-    ck_assert_ptr_nonnull(path);
-    path = strchr(path, '/') + 1;
-    *strchr(path, '"') = '\0';
+    path = cgroup_of(bundle);
     ck_assert(hr_container_find(path, &place));
     ck_assert_str_eq(place.id, RECORDED);
     ck_assert_str_eq(place.below, "");
@@ -252,6 +260,27 @@ START_TEST(containerd_has_names)
     assert_named(POD "/" OTHER, "shop/web-0/POD");
     open_names(HR_CONTAINER_DOCKER | HR_CONTAINER_PODMAN);
     assert_unnamed(POD "/" ID);
+}
+END_TEST
+
+/* What containerd 1.6 wrote when its CRI was asked for a pod and a container, as a kubelet asks it.
+ * Of the bundles' config.json there is what isn't the machine's. */
+#define RECORDED_SANDBOX   "37f90d022e2eb08b05cb49542ce733fab6ab07f8523deb444bc9169b3d19ddfa"
+#define RECORDED_CONTAINER "15c078c751fff44ec2a50f7f73b13a651dbfab4a2f99caee3502abfa993b203a"
+
+START_TEST(containerd_has_recorded_names)
+{
+    char container[4096], sandbox[4096];
+
+    add_recorded("containerd-1.6/container.json", CONTAINERD RECORDED_CONTAINER "/config.json",
+                 container);
+    add_recorded("containerd-1.6/sandbox.json", CONTAINERD RECORDED_SANDBOX "/config.json",
+                 sandbox);
+    assert_named(cgroup_of(container), "shop/web-0/nginx");
+    assert_named(cgroup_of(sandbox), "shop/web-0/POD");
+    assert_named("kubepods.slice/kubepods-besteffort.slice/cri-containerd-" RECORDED_CONTAINER
+                 ".scope",
+                 "shop/web-0/nginx");
 }
 END_TEST
 
@@ -370,6 +399,7 @@ int main(void)
     tcase_add_test(tests, podman_has_new_names);
     tcase_add_test(tests, podman_has_recorded_names);
     tcase_add_test(tests, containerd_has_names);
+    tcase_add_test(tests, containerd_has_recorded_names);
     tcase_add_test(tests, crio_has_names);
     tcase_add_test(tests, podman_has_bundles);
     tcase_add_test(tests, kubelet_has_names);
