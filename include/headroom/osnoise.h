@@ -237,10 +237,13 @@ int hr_osnoise_probe(const struct hr_root *root, enum hr_osnoise_mode mode,
 
 /**
  * Restores what a run of a dead process left: removes its trace instance, and restores those of its
- * settings that still have its values. Without a state file there is nothing to do.
+ * settings that still have its values. Without a state file there is nothing to do. The process may
+ * have been one of a container.
  *
  * @return 0: nothing is left; -EBUSY: that process is alive, or another program uses the tracer
- * with these settings now; -EBADMSG: the state file isn't understood; … With the reason.
+ * with these settings now; -EBADMSG: the state file isn't understood; -EPERM: it isn't trusted, as
+ * it belongs to a user other than root and ours (and for root, that of collectd), or others may
+ * write it; … With the reason.
  */
 int hr_osnoise_recover(const struct hr_root *root, const char *state_path,
                        struct hr_reason *reason);
@@ -249,10 +252,37 @@ int hr_osnoise_recover(const struct hr_root *root, const char *state_path,
  * Checks whether a run of a dead process has left something that hr_osnoise_recover() would
  * restore, without changing anything.
  *
- * @return 0: nothing; -ESTALE: it has; -EBADMSG: the state file isn't understood; or another
- * negative errno of reading it. With the reason, which names no remedy.
+ * @return 0: nothing; 1: the run goes on; -ESTALE: it has; -EBADMSG: the state file isn't
+ * understood; or another negative errno. With the reason, which names no remedy.
  */
-int hr_osnoise_left_behind(const char *state_path, struct hr_reason *reason);
+int hr_osnoise_left_behind(const struct hr_root *root, const char *state_path,
+                           struct hr_reason *reason);
+
+/** What is called for trace instances of runs. */
+struct hr_osnoise_visitor {
+    /** @param is_alive  whether the process of the run is alive, in whatever container; otherwise
+     * the instance was left behind. */
+    void (*visit)(const char *instance, bool is_alive, void *context);
+    void *context;
+};
+
+/** Visits the trace instances of all runs, without changing anything. @return 0 or a negative
+ * errno, with the reason. */
+int hr_osnoise_visit(const struct hr_root *root, const struct hr_osnoise_visitor *visitor,
+                     struct hr_reason *reason);
+
+/**
+ * Removes the trace instances of runs that were killed, of whatever container; first restore by the
+ * state files that are known, as here a lost one's settings stay. Except for those that switch
+ * interrupts or preemption off, if no one runs the tracer then.
+ *
+ * @param visitor  called for those that are alive, which aren't touched, and those that were
+ *                 removed; may be NULL.
+ * @return 0; -EBUSY: another program reads one that was left behind; … With the reason.
+ */
+int hr_osnoise_remove_left_behind(const struct hr_root *root,
+                                  const struct hr_osnoise_visitor *visitor,
+                                  struct hr_reason *reason);
 
 /**
  * Makes an object; the kernel isn't changed yet.

@@ -31,6 +31,14 @@ bool hr_boot_id_is_valid(const char *text);
  */
 int hr_state_file_read(const char *path, char *text, size_t size, size_t *length);
 
+/**
+ * The same; and if this process is root's, also trusts a file directly in a folder that belongs to
+ * the folder's owner: to whom root has given the folder. Not if that is a symbolic link, or others
+ * may write to it. What is above the folder must be root's alone.
+ */
+int hr_state_file_read_in(const char *folder, const char *path, char *text, size_t size,
+                          size_t *length);
+
 /** The same, of any length. @param bytes  receives it, for free(). @return also -ENOMEM; never
  * -EBADMSG, unless it grows meanwhile. */
 int hr_state_file_read_all(const char *path, char **bytes, size_t *length);

@@ -17,7 +17,7 @@ const char fuzz_corpus[] = "osnoise_state";
 static void require_same(const struct hr_osnoise_state *a, const struct hr_osnoise_state *b)
 {
     require(strcmp(a->boot_id, b->boot_id) == 0 && strcmp(a->instance, b->instance) == 0);
-    require(a->pid == b->pid && a->started_ticks == b->started_ticks);
+    require(a->pid == b->pid && a->pid_namespace == b->pid_namespace);
     require(memcmp(&a->ours, &b->ours, sizeof(a->ours)) == 0);
     require(memcmp(&a->original, &b->original, sizeof(a->original)) == 0);
 }

@@ -297,20 +297,19 @@ static const char *name_instance(const char *file)
     return file + sizeof(directory) - 1;
 }
 
-/* Whether this process has a pipe of a directory open. @param directory  with a slash at its end.
- */
-bool fake_tracefs_is_read(const char *directory)
+/* @param directory  with a slash at its end. */
+bool fake_tracefs_is_open(const char *directory, const char *files)
 {
-    char file[PATH_MAX], pipe[PATH_MAX];
+    char file[PATH_MAX], pattern[PATH_MAX];
     bool found = false;
     struct dirent *entry;
     DIR *own = opendir("/proc/self/fd");
 
     if (own == NULL)
         give_up("open", "/proc/self/fd");
-    fake_tracefs_print_name(pipe, "%sper_cpu/cpu*/trace_pipe_raw", directory);
+    fake_tracefs_print_name(pattern, "%s%s", directory, files);
     while (!found && (entry = readdir(own)) != NULL)
-        found = name_descriptor(atoi(entry->d_name), file) && fnmatch(pipe, file, 0) == 0;
+        found = name_descriptor(atoi(entry->d_name), file) && fnmatch(pattern, file, 0) == 0;
     closedir(own);
     return found;
 }
@@ -479,7 +478,7 @@ int unlinkat(int directory, const char *path, int flags)
     fake_tracefs_print_name(in, "%s/", file);
     pthread_mutex_lock(&fake.lock);
     int status = as_call(note("-", file, ""));
-    if (status == 0 && fake_tracefs_is_read(in))
+    if (status == 0 && fake_tracefs_is_open(in, "*"))
         status = as_call(EBUSY);
     if (status == 0)
         fake_tracefs_remove_instance(instance);

@@ -14,8 +14,9 @@
  * - osnoise/cpus takes lists with patterns, of CPUs below 1024 and 255 bytes at most, and prints
  *   ranges; it is read at once or not at all. The runtime is never above the period.
  *   osnoise/options prints all options after one was written.
- * - A new instance has its files, one that is removed takes them along, and while it has a
- *   trace_pipe_raw open it is busy. timerlat and osnoise exclude each other.
+ * - A new instance has its files, one that is removed takes them along; while any of them is open
+ *   it can't be removed, and with a trace_pipe_raw its tracer not be changed either. timerlat and
+ * osnoise exclude each other.
  * - O_TRUNC empties only a `trigger`; a hist trigger that is appended gets an empty table, and one
  *   with ":clear" must exist already, and clears it. Of events of sched the fake knows only
  *   "traceoff if …", and no exit of a process is an event.

@@ -18,9 +18,9 @@ void fake_tracefs_name_path(char path[PATH_MAX], const char *file);
 
 unsigned fake_tracefs_cpu_count(void);
 
-/** Whether this process has a pipe of a directory open. @param directory  "", or with a slash at
- * its end. */
-bool fake_tracefs_is_read(const char *directory);
+/** Whether this process has files of a directory open. @param directory  "", or with a slash at its
+ * end. @param files  a pattern. */
+bool fake_tracefs_is_open(const char *directory, const char *files);
 
 /** Does what the kernel would with a text written to a file. @return 0 or an errno. */
 int fake_tracefs_take(const char *file, const char *text);

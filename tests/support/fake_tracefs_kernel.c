@@ -144,7 +144,9 @@ static int write_tracer(const char *directory, const char *file, const char *tex
     for (int i = 0; i < 2; i++)
         if (strcmp(text, rivals[i][0]) == 0 && is_at_work(rivals[i][1]))
             return EBUSY;
-    return fake_tracefs_is_read(directory) ? EBUSY : set(directory, file, text);
+    return fake_tracefs_is_open(directory, "per_cpu/cpu*/trace_pipe_raw")
+               ? EBUSY
+               : set(directory, file, text);
 }
 
 static int write_buffer_size(const char *directory, const char *file, const char *text)

@@ -72,9 +72,12 @@ static int open_place(const char *path, struct place *place)
 
 /* --- Reading -------------------------------------------------------------- */
 
+/* Of no file. */
+#define NO_USER ((uid_t)-1)
+
 /* What the file contains is acted upon, by root even in the kernel: so no other user may have been
  * able to write it. O_NONBLOCK is for a FIFO in its place. */
-static int open_state_file(int directory, const char *path)
+static int open_state_file(int directory, const char *path, uid_t trusted)
 {
     struct stat stat;
     int fd = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -83,7 +86,7 @@ static int open_state_file(int directory, const char *path)
         return errno == ELOOP ? -EPERM : -errno;
     if (fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode) ||
         (stat.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
-        (stat.st_uid != 0 && stat.st_uid != geteuid())) {
+        (stat.st_uid != 0 && stat.st_uid != geteuid() && stat.st_uid != trusted)) {
         close(fd);
         return -EPERM;
     }
@@ -92,7 +95,43 @@ static int open_state_file(int directory, const char *path)
 
 int hr_state_file_read(const char *path, char *text, size_t size, size_t *length)
 {
-    return hr_text_read_and_close(open_state_file(AT_FDCWD, path), text, size, length);
+    return hr_text_read_and_close(open_state_file(AT_FDCWD, path, NO_USER), text, size, length);
+}
+
+static uid_t owner_of(int directory)
+{
+    struct stat stat;
+
+    if (fstat(directory, &stat) < 0 || (stat.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return NO_USER;
+    return stat.st_uid;
+}
+
+/* The file's name, if it is directly in the folder. */
+static const char *name_in(const char *folder, const char *path)
+{
+    const size_t length = strlen(folder);
+
+    if (strncmp(path, folder, length) != 0 || path[length] != '/' ||
+        strchr(path + length + 1, '/') != NULL)
+        return NULL;
+    return path + length + 1;
+}
+
+int hr_state_file_read_in(const char *folder, const char *path, char *text, size_t size,
+                          size_t *length)
+{
+    const char *name = geteuid() == 0 ? name_in(folder, path) : NULL;
+    int directory = -1;
+
+    if (name != NULL)
+        directory = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (directory < 0)
+        return hr_state_file_read(path, text, size, length);
+    int status = hr_text_read_and_close(open_state_file(directory, name, owner_of(directory)), text,
+                                        size, length);
+    close(directory);
+    return status;
 }
 
 int hr_state_file_read_all(const char *path, char **bytes, size_t *length)
@@ -118,8 +157,8 @@ int hr_state_file_read_prepared(const char *path, char *text, size_t size, size_
     int status = open_place(path, &place);
     if (status < 0)
         return status;
-    status = hr_text_read_and_close(open_state_file(place.directory, place.new_name), text, size,
-                                    length);
+    status = hr_text_read_and_close(open_state_file(place.directory, place.new_name, NO_USER), text,
+                                    size, length);
     close(place.directory);
     return status;
 }

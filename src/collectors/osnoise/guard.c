@@ -21,17 +21,23 @@
 #define TRIES    600
 #define PAUSE_NS (100 * HR_NS_PER_MS)
 
+/* Where close_range(2) isn't permitted: more than the collectors keep. */
+#define MOST_FDS 65536
+
 /* --- In the other process ------------------------------------------------- */
 
 /* It is a copy of one with several threads: only what signal-safety(7) lists may be called. */
 
 static void close_range_of(unsigned first, unsigned last)
 {
-    if (first <= last)
-        syscall(SYS_close_range, first, last, 0);
+    if (first > last || syscall(SYS_close_range, first, last, 0) == 0)
+        return;
+    for (unsigned fd = first; fd <= last && fd < MOST_FDS; fd++)
+        close((int)fd);
 }
 
-/* Also standard output: who reads that waits for its end. */
+/* Also standard output, as who reads that waits for its end; and the locks of osnoise/owner.h,
+ * which would outlive their owner. */
 static void close_all_but(int a, int b)
 {
     const unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
@@ -106,7 +112,6 @@ int hr_osnoise_guard_start(const struct hr_tracefs *tracefs, const char *instanc
         return -errno;
     pid_t pid = fork_without_signals();
     if (pid == 0) {
-        close(fds[1]); /* also where close_range(2) isn't permitted */
         wait_for_end(fds[0], tracefs->fd, path);
     }
     int error = errno;

@@ -4,8 +4,7 @@
  * whatever reason.
  *
  * Before Linux 6.5 a workload runs on as long as an instance has the tracer, even if none records,
- * so that no trigger can end it; and in another PID namespace than the first this process has no
- * PID that a trigger could name.
+ * so that no trigger can end it. A container's end ends this process, too: see osnoise/owner.h.
  *
  * The process waits at a socket, whose other end this process has open. It ignores signals, as
  * those that end a service or a job come to it, too; it has a session of its own, and no other

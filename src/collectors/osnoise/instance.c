@@ -11,10 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/reason.h"
 #include "base/text.h"
 #include "headroom/capability.h"
 #include "headroom/clock.h"
+#include "osnoise/owner.h"
 #include "osnoise/reachable_cpus.h"
 
 /* A new instance has 1.4 MB for each CPU, which is enough for any period. Recording single noises
@@ -441,21 +443,59 @@ bool hr_osnoise_instance_workload_sleeps(const struct hr_tracefs *tracefs)
 
 bool hr_osnoise_instance_stops_on_exit(const struct hr_tracefs *tracefs)
 {
-    return hr_osnoise_instance_workload_sleeps(tracefs) && hr_osnoise_has_pids_of_kernel() &&
+    return hr_osnoise_instance_workload_sleeps(tracefs) &&
            hr_tracefs_exists(tracefs, "events/" EXIT_EVENT "/trigger");
+}
+
+/* Has this thread write a line into the buffer, and reads the PID that the kernel records with it:
+ * "4711 1 81234567890 : ffffffff81234567 headroom", below lines that begin with '#'. */
+static int read_recorded_pid(const struct hr_tracefs *tracefs, const char *name, uint64_t *pid)
+{
+    char path[NAME_SIZE], text[4096];
+    struct hr_text rest = {text, 0};
+
+    int status = write_file(tracefs, name, "trace_marker", "headroom");
+    print_file_path(path, name, "trace");
+    if (status == 0)
+        status = hr_tracefs_read(tracefs, path, text, sizeof(text), &rest.length);
+    if (status < 0)
+        return status;
+    while (hr_text_skip(&rest, "#"))
+        if (!hr_text_skip_line(&rest))
+            return -EBADMSG;
+    return hr_text_u64(&rest, pid) && hr_text_skip(&rest, " ") ? 0 : -EBADMSG;
+}
+
+/* The PID by which the kernel's events know this process, or in a container with PIDs of its own
+ * this thread, which goes when the process does. The instance must be new. */
+static int find_own_pid(const struct hr_tracefs *tracefs, const char *name, uint64_t *pid,
+                        struct hr_reason *reason)
+{
+    int status = 0;
+
+    *pid = (uint64_t)getpid();
+    if (hr_osnoise_has_pids_of_kernel() || !hr_osnoise_instance_stops_on_exit(tracefs))
+        return 0;
+    status = write_file(tracefs, name, "trace_options", "markers");
+    if (status == 0)
+        status = write_file(tracefs, name, "trace_options", "raw");
+    if (status == 0)
+        status = read_recorded_pid(tracefs, name, pid);
+    if (status == 0)
+        status = write_file(tracefs, name, "trace_options", "noraw");
+    return status < 0 ? explain_error(reason, status, "can't find this thread's PID of the host")
+                      : 0;
 }
 
 /* Once this process has exited, for whatever reason, the instance stops recording; and while no
  * instance of the tracer records, its workload sleeps. A safeguard only: a run does without if the
  * kernel has no such trigger. */
-static void stop_on_process_exit(const struct hr_tracefs *tracefs, const char *name)
+static void stop_on_process_exit(const struct hr_tracefs *tracefs, const char *name, uint64_t pid)
 {
     char path[NAME_SIZE], text[64];
 
-    if (!hr_osnoise_has_pids_of_kernel())
-        return;
     print_file_path(path, name, "events/" EXIT_EVENT "/trigger");
-    snprintf(text, sizeof(text), "traceoff if pid == %d", (int)getpid());
+    snprintf(text, sizeof(text), "traceoff if pid == %" PRIu64, pid);
     hr_tracefs_append(tracefs, path, text);
 }
 
@@ -464,8 +504,11 @@ static void stop_on_process_exit(const struct hr_tracefs *tracefs, const char *n
 static int set_up_instance(const struct hr_tracefs *tracefs, const char *name,
                            const struct hr_osnoise_plan *plan, struct hr_reason *reason)
 {
+    uint64_t pid;
     int status = check_tracer(tracefs, name, reason);
 
+    if (status == 0)
+        status = find_own_pid(tracefs, name, &pid, reason);
     if (status == 0)
         status = set_buffer_sizes(tracefs, name, plan, reason);
     if (status == 0)
@@ -478,21 +521,28 @@ static int set_up_instance(const struct hr_tracefs *tracefs, const char *name,
         status = add_count_triggers(tracefs, name, plan, reason);
     if (status < 0)
         return status;
-    stop_on_process_exit(tracefs, name);
+    stop_on_process_exit(tracefs, name, pid);
     status = write_file(tracefs, name, "tracing_on", "1");
     return status < 0 ? explain_error(reason, status, "can't switch recording on") : 0;
 }
 
 int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
-                             const struct hr_osnoise_plan *plan, struct hr_reason *reason)
+                             const struct hr_osnoise_plan *plan, int *lock,
+                             struct hr_reason *reason)
 {
     int status = make_directory(tracefs, name, reason);
 
     if (status < 0)
         return status;
-    status = set_up_instance(tracefs, name, plan, reason);
+    status = hr_osnoise_owner_lock_instance(tracefs, name, lock);
     if (status < 0)
-        hr_osnoise_instance_remove(tracefs, name);
+        explain_error(reason, status, "can't lock the instance %s", name);
+    else
+        status = set_up_instance(tracefs, name, plan, reason);
+    if (status == 0)
+        return 0;
+    hr_descriptor_close(lock);
+    hr_osnoise_instance_remove(tracefs, name);
     return status;
 }
 
@@ -532,14 +582,19 @@ int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char 
 
 int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *name)
 {
-    const struct timespec pause = {.tv_nsec = BUSY_PAUSE_NS};
-    char path[NAME_SIZE];
-    int status = -EBUSY;
-
     /* Failures show when the instance is removed. While another program reads its pipes the tracer
      * can't be stopped, but with tracing off the workload sleeps. */
     write_file(tracefs, name, "tracing_on", "0");
     write_file(tracefs, name, "current_tracer", "nop");
+    return hr_osnoise_instance_remove_unused(tracefs, name);
+}
+
+int hr_osnoise_instance_remove_unused(const struct hr_tracefs *tracefs, const char *name)
+{
+    const struct timespec pause = {.tv_nsec = BUSY_PAUSE_NS};
+    char path[NAME_SIZE];
+    int status = -EBUSY;
+
     print_directory_path(path, name);
     for (int i = 0; i < BUSY_TRIES && status == -EBUSY; i++) {
         if (i > 0)

@@ -49,19 +49,22 @@ struct hr_osnoise_plan {
  * boot.
  *
  * The trigger "traceoff if pid == PID" of sched:sched_process_exit stops the instance when this
- * process exits, by SIGKILL, too: its tracing_on becomes 0. As long as an instance has the tracer
- * set and tracing on, the kernel runs the workload with whatever settings there are. If no instance
- * has tracing on, the workload sleeps. The trigger is left out where the kernel lacks the event,
- * and outside the first PID namespace, as the event has PIDs of that one.
+ * process exits, by SIGKILL, too, as when its container is ended; outside the first PID namespace
+ * when the calling thread exits, whose PID of that one the kernel records with a marker: its
+ * tracing_on becomes 0. As long as an instance has the tracer set and tracing on, the kernel runs
+ * the workload with whatever settings there are. If no instance has tracing on, the workload
+ * sleeps. The trigger is left out where the kernel lacks the event.
  *
  * @param name  its name.
+ * @param lock  receives the instance's lock, see osnoise/owner.h; close it before the removal.
  * @return 0; -EEXIST: there is one of that name; -EOPNOTSUPP: the kernel has no hist triggers, or
  * no osnoise in instances; -ENOENT: it has no events of osnoise; -EACCES, -EPERM, -ENOMEM, … With
  *         the reason; nothing is left behind. -EBUSY: with has_workload, if a real-time task leaves
  * no time on a CPU to record; without, such a CPU keeps the large buffer of a new instance.
  */
 int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
-                             const struct hr_osnoise_plan *plan, struct hr_reason *reason);
+                             const struct hr_osnoise_plan *plan, int *lock,
+                             struct hr_reason *reason);
 
 /**
  * Sets the sizes of the buffers of CPUs that have come online since. One on which a real-time task
@@ -107,6 +110,10 @@ int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char 
  *         workload sleeps, if no other instance with the tracer records.
  */
 int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *name);
+
+/** Removes an instance, and stops its tracer, unless a file of it is open: then nothing is changed.
+ * @return 0, also if there is none; -EBUSY; … */
+int hr_osnoise_instance_remove_unused(const struct hr_tracefs *tracefs, const char *name);
 
 /** Prints the path of a table, below tracefs. */
 void hr_osnoise_instance_table_path(const char *name, enum hr_osnoise_table table, char *path,

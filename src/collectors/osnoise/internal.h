@@ -41,7 +41,9 @@ struct hr_osnoise {
     bool needs_restore; /**< settings or an instance of this object are in the kernel, and in the
                            state file */
     struct hr_osnoise_state state;
-    bool is_unranked; /**< the workload's threads weren't found: they keep their rank */
+    int instance_lock; /**< see osnoise/owner.h; -1: none */
+    int tracer_lock;   /**< while a run begins or ends; -1: none */
+    bool is_unranked;  /**< the workload's threads weren't found: they keep their rank */
     struct hr_osnoise_guard guard; /**< where the kernel doesn't stop the workload by itself */
 
     struct hr_osnoise_affinity affinity; /**< of the thread that begins and reads */

@@ -7,11 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/reason.h"
 #include "headroom/clock.h"
 #include "osnoise/cpus.h"
 #include "osnoise/instance.h"
 #include "osnoise/internal.h"
+#include "osnoise/owner.h"
 #include "osnoise/probe.h"
 #include "osnoise/rank.h"
 #include "osnoise/recover.h"
@@ -164,7 +166,7 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
         status = write_state_file(osnoise, reason);
         if (status == 0)
             status = hr_osnoise_instance_make(&osnoise->tracefs, osnoise->state.instance,
-                                              &osnoise->plan, reason);
+                                              &osnoise->plan, &osnoise->instance_lock, reason);
     }
     if (status != -EEXIST)
         return status;
@@ -312,9 +314,37 @@ static void close_readers(struct hr_osnoise *osnoise)
 
 /* --- Begin and end -------------------------------------------------------- */
 
+/*
+ * The workload is stopped even if the settings can't be restored now.
+ *
+ * Since an end that could not restore all, another process may have done it, and begun a run with
+ * the same values, in a container even with the same name: so it is as for any other process then.
+ */
+static int restore(struct hr_osnoise *osnoise, bool is_repeated, struct hr_reason *reason)
+{
+    const bool was_locked = osnoise->tracer_lock >= 0;
+    int status = 0;
+
+    if (!was_locked)
+        status = hr_osnoise_owner_lock_tracer(&osnoise->tracefs, &osnoise->tracer_lock, reason);
+    hr_descriptor_close(&osnoise->instance_lock);
+    if (status == 0 && is_repeated)
+        status =
+            hr_osnoise_recover_in(osnoise->root, &osnoise->tracefs, osnoise->state_path, reason);
+    else if (status == 0)
+        status = hr_osnoise_restore(osnoise->root, &osnoise->tracefs, &osnoise->state,
+                                    osnoise->state_path, reason);
+    else if (!is_repeated)
+        hr_osnoise_instance_remove(&osnoise->tracefs, osnoise->state.instance);
+    if (!was_locked)
+        hr_descriptor_close(&osnoise->tracer_lock);
+    return status;
+}
+
 /* The last reading stays. */
 static int end_run(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
+    const bool is_repeated = osnoise->instance_lock < 0; /* or it has failed early */
     int status = 0;
 
     hr_reason_clear(reason);
@@ -325,8 +355,7 @@ static int end_run(struct hr_osnoise *osnoise, struct hr_reason *reason)
     if (osnoise->tracefs.fd < 0)
         status = hr_tracefs_open(osnoise->root, &osnoise->tracefs, reason);
     if (status == 0 && osnoise->needs_restore)
-        status = hr_osnoise_restore(osnoise->root, &osnoise->tracefs, &osnoise->state,
-                                    osnoise->state_path, reason);
+        status = restore(osnoise, is_repeated, reason);
     if (status == 0)
         osnoise->needs_restore = false;
     hr_osnoise_guard_end(&osnoise->guard); /* the tracer is stopped, or else it can't be */
@@ -359,11 +388,12 @@ static int check_events(struct hr_osnoise *osnoise, struct hr_reason *reason)
 static int prepare_run(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     const enum hr_osnoise_mode mode = osnoise->options.mode;
-    int status = hr_osnoise_probe_kernel(&osnoise->tracefs, mode, reason);
+    int status =
+        hr_osnoise_recover_in(osnoise->root, &osnoise->tracefs, osnoise->state_path, reason);
 
+    /* One that can't be removed is in the way only if it has the tracer, which is seen next. */
     if (status == 0)
-        status =
-            hr_osnoise_recover_in(osnoise->root, &osnoise->tracefs, osnoise->state_path, reason);
+        hr_osnoise_remove_left_behind_in(osnoise->root, &osnoise->tracefs, NULL, NULL);
     if (status == 0)
         status = hr_osnoise_probe_users(&osnoise->tracefs, mode, NULL, reason);
     if (status == 0)
@@ -434,16 +464,21 @@ int hr_osnoise_begin(struct hr_osnoise *osnoise, struct hr_reason *reason)
         status = hr_tracefs_open(osnoise->root, &osnoise->tracefs, reason);
     if (status < 0)
         return status;
-    status = prepare_run(osnoise, reason);
+    status = hr_osnoise_probe_kernel(&osnoise->tracefs, osnoise->options.mode, reason);
+    if (status == 0)
+        status = hr_osnoise_owner_lock_tracer(&osnoise->tracefs, &osnoise->tracer_lock, reason);
+    if (status == 0)
+        status = prepare_run(osnoise, reason);
     if (status == 0)
         status = set_up_run(osnoise, reason);
     if (status == 0) {
         mark_started(osnoise);
-        return 0;
+    } else {
+        status = hr_osnoise_give_up(osnoise, status, reason);
+        close_readers(osnoise);
+        hr_tracefs_close(&osnoise->tracefs);
     }
-    status = hr_osnoise_give_up(osnoise, status, reason);
-    close_readers(osnoise);
-    hr_tracefs_close(&osnoise->tracefs);
+    hr_descriptor_close(&osnoise->tracer_lock);
     return status;
 }
 
@@ -461,7 +496,7 @@ int hr_osnoise_open(const struct hr_root *root, const struct hr_osnoise_options 
         return -ENOMEM;
     opened->root = root;
     opened->tracefs.fd = -1;
-    opened->guard.fd = -1;
+    opened->guard.fd = opened->instance_lock = opened->tracer_lock = -1;
     opened->options = *options;
     if (options->mode == HR_OSNOISE_SOURCES)
         opened->options.by_source = true;

@@ -12,6 +12,7 @@
 #include "headroom/capability.h"
 #include "osnoise/instance.h"
 #include "osnoise/internal.h"
+#include "osnoise/owner.h"
 #include "osnoise/settings.h"
 #include "osnoise/users.h"
 
@@ -57,8 +58,8 @@ static int check_features(const struct hr_tracefs *tracefs, enum hr_osnoise_mode
     if (mode == HR_OSNOISE_HARDWARE && !hr_osnoise_instance_stops_on_exit(tracefs))
         return hr_reason_set(reason, -EOPNOTSUPP,
                              "here interrupts would stay off if headroom were killed: it needs "
-                             "Linux 6.5 or later with CONFIG_TIMERLAT_TRACER=y, in a container the "
-                             "host's PIDs, too; or use the osnoise mode");
+                             "Linux 6.5 or later with CONFIG_TIMERLAT_TRACER=y; or use the osnoise "
+                             "mode");
     if (mode == HR_OSNOISE_SOURCES && !hr_tracefs_exists(tracefs, "events/osnoise/irq_noise/hist"))
         return hr_reason_set(reason, -EOPNOTSUPP,
                              "this kernel can't count events by their source: it needs "
@@ -99,17 +100,21 @@ int hr_osnoise_probe_kernel(const struct hr_tracefs *tracefs, enum hr_osnoise_mo
 
 /* --- Users ---------------------------------------------------------------- */
 
-static int explain_user(const struct hr_osnoise_user *user, struct hr_reason *reason)
+static int explain_user(const struct hr_tracefs *tracefs, const struct hr_osnoise_user *user,
+                        struct hr_reason *reason)
 {
+    const bool is_run = hr_osnoise_owner_has_name(user->instance);
     char who[300];
     const char *remedy = "wait until it has ended, or end it";
 
     hr_osnoise_user_print(user, who, sizeof(who));
-    if (strncmp(user->instance, HR_OSNOISE_INSTANCE_PREFIX, strlen(HR_OSNOISE_INSTANCE_PREFIX)) ==
-        0)
-        remedy = "it is a run of headroom or of collectd's plugin: wait until it has ended, or use "
-                 "the attach mode; if it was killed, headroom osnoise --restore ends it, with the "
-                 "--state file of that run, or rmdir if that is lost";
+    if (is_run && hr_osnoise_owner_is_alive(tracefs, user->instance) == 0)
+        remedy = "it was left behind by a run of headroom or of collectd's plugin that was killed: "
+                 "headroom osnoise --restore removes it, as does the next run, once no program has "
+                 "its files open";
+    else if (is_run)
+        remedy = "it is a run of headroom or of collectd's plugin that goes on, maybe in a "
+                 "container: wait until it has ended, or use the attach mode";
     else if (strcmp(user->tracer, "osnoise") == 0)
         remedy = "wait until it has ended, or use the attach mode";
     return hr_reason_set(reason, -EBUSY, "%s runs the %s tracer: %s", who, user->tracer, remedy);
@@ -148,7 +153,7 @@ int hr_osnoise_probe_users(const struct hr_tracefs *tracefs, enum hr_osnoise_mod
         return check_leader(tracefs, except, reason);
     int status = hr_osnoise_users_find(tracefs, NULL, except, &user);
     if (status > 0)
-        return explain_user(&user, reason);
+        return explain_user(tracefs, &user, reason);
     if (status < 0)
         return hr_reason_set(reason, status, "can't find whether a tracer is in use (%s)",
                              strerror(-status));

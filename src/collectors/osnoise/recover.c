@@ -5,28 +5,33 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/descriptor.h"
 #include "base/reason.h"
 #include "headroom/osnoise.h"
 #include "osnoise/instance.h"
+#include "osnoise/owner.h"
 #include "osnoise/rank.h"
 #include "osnoise/users.h"
 
 /* --- Restoring ------------------------------------------------------------ */
+
+static int explain_removal_error(struct hr_reason *reason, const char *name, int error)
+{
+    if (error == -EBUSY)
+        return hr_reason_set(reason, error,
+                             "can't remove the trace instance %s, as a program reads it: end the "
+                             "program that has files of /sys/kernel/tracing/instances/%s open",
+                             name, name);
+    return hr_reason_set(reason, error, "can't remove the trace instance %s (%s)", name,
+                         strerror(-error));
+}
 
 static int remove_instance(const struct hr_tracefs *tracefs, const char *name,
                            struct hr_reason *reason)
 {
     int status = hr_osnoise_instance_remove(tracefs, name);
 
-    if (status == -EBUSY)
-        return hr_reason_set(reason, status,
-                             "can't remove the trace instance %s, as a program reads it: end the "
-                             "program that has files of /sys/kernel/tracing/instances/%s open",
-                             name, name);
-    if (status < 0)
-        return hr_reason_set(reason, status, "can't remove the trace instance %s (%s)", name,
-                             strerror(-status));
-    return 0;
+    return status < 0 ? explain_removal_error(reason, name, status) : 0;
 }
 
 /* Whether a setting still has the run's value, and had another one before. */
@@ -108,12 +113,13 @@ int hr_osnoise_restore(const struct hr_root *root, const struct hr_tracefs *trac
                        const struct hr_osnoise_state *state, const char *state_path,
                        struct hr_reason *reason)
 {
+    const int has_tracer = hr_osnoise_instance_has_tracer(tracefs, state->instance);
+
     /* In attach they are another program's. */
-    if (hr_osnoise_has_pids_of_kernel() &&
-        hr_osnoise_instance_has_tracer(tracefs, state->instance) == 1)
+    if (has_tracer == 1 && hr_osnoise_has_pids_of_kernel())
         hr_osnoise_let_workload_end(root, &state->ours.cpus);
     int status = remove_instance(tracefs, state->instance, reason);
-    int restored = restore_disruptive(tracefs, state); /* even if the instance stays */
+    int restored = has_tracer == -ENOENT ? 0 : restore_disruptive(tracefs, state);
 
     if (status == 0 && restored < 0)
         status = explain_restore_error(reason, restored);
@@ -150,6 +156,27 @@ static int read_state(const char *path, struct hr_osnoise_state *state, struct h
                          strerror(-status));
 }
 
+static int explain_alive(const struct hr_osnoise_state *state, const char *state_path,
+                         struct hr_reason *reason)
+{
+    char process[80];
+
+    if (hr_osnoise_state_is_own(state))
+        return hr_reason_set(reason, -EBUSY, "this process has a run already");
+    hr_osnoise_state_print_process(state, process, sizeof(process));
+    return hr_reason_set(reason, -EBUSY,
+                         "%s runs the tracer with the same state file, %s: end it, or choose "
+                         "another file",
+                         process, state_path);
+}
+
+static int explain_unknown(const char *instance, int error, struct hr_reason *reason)
+{
+    return hr_reason_set(reason, error,
+                         "can't find whether the run of the trace instance %s goes on (%s)",
+                         instance, strerror(-error));
+}
+
 int hr_osnoise_recover_in(const struct hr_root *root, const struct hr_tracefs *tracefs,
                           const char *state_path, struct hr_reason *reason)
 {
@@ -158,45 +185,77 @@ int hr_osnoise_recover_in(const struct hr_root *root, const struct hr_tracefs *t
 
     if (status < 0)
         return status == -ENOENT ? 0 : status;
-    switch (hr_osnoise_state_owner(&state)) {
-    case HR_OSNOISE_OWNER_OTHER_BOOT:
+    if (hr_osnoise_state_is_past(&state))
         return hr_osnoise_state_remove(state_path);
-    case HR_OSNOISE_OWNER_ALIVE:
-        return hr_reason_set(reason, -EBUSY,
-                             "process %d runs the tracer with the same state file, %s: end it, or "
-                             "choose another file",
-                             (int)state.pid, state_path);
-    case HR_OSNOISE_OWNER_SELF:
-        if (hr_osnoise_instance_is_running(tracefs, state.instance, false) == 1)
-            return hr_reason_set(reason, -EBUSY, "this process has a run already");
-        break;
-    case HR_OSNOISE_OWNER_DEAD:
-        break;
-    }
+    status = hr_osnoise_owner_is_alive(tracefs, state.instance);
+    if (status == 1)
+        return explain_alive(&state, state_path, reason);
+    if (status < 0 && status != -ENOENT)
+        return explain_unknown(state.instance, status, reason);
     return hr_osnoise_restore(root, tracefs, &state, state_path, reason);
+}
+
+/* Opens tracefs and takes the tracer's lock. */
+static int open_locked(const struct hr_root *root, struct hr_tracefs *tracefs, int *lock,
+                       struct hr_reason *reason)
+{
+    int status = hr_tracefs_open(root, tracefs, reason);
+
+    if (status < 0)
+        return status;
+    status = hr_osnoise_owner_lock_tracer(tracefs, lock, reason);
+    if (status < 0)
+        hr_tracefs_close(tracefs);
+    return status;
+}
+
+static void close_locked(struct hr_tracefs *tracefs, int *lock)
+{
+    hr_descriptor_close(lock);
+    hr_tracefs_close(tracefs);
 }
 
 int hr_osnoise_recover(const struct hr_root *root, const char *state_path, struct hr_reason *reason)
 {
     struct hr_osnoise_state state;
     struct hr_tracefs tracefs;
+    int lock;
 
     hr_reason_clear(reason);
     int status = read_state(state_path, &state, reason);
     if (status < 0)
         return status == -ENOENT ? 0 : status;
-    status = hr_tracefs_open(root, &tracefs, reason);
+    status = open_locked(root, &tracefs, &lock, reason);
     if (status < 0)
         return status;
     status = hr_osnoise_recover_in(root, &tracefs, state_path, reason);
-    hr_tracefs_close(&tracefs);
+    close_locked(&tracefs, &lock);
     return status;
 }
 
-int hr_osnoise_left_behind(const char *state_path, struct hr_reason *reason)
+static int check_left_behind(const struct hr_tracefs *tracefs, const struct hr_osnoise_state *state,
+                             const char *state_path, struct hr_reason *reason)
+{
+    char process[80];
+    int status = hr_osnoise_owner_is_alive(tracefs, state->instance);
+
+    if (status == 1)
+        return 1;
+    if (status < 0 && status != -ENOENT)
+        return explain_unknown(state->instance, status, reason);
+    hr_osnoise_state_print_process(state, process, sizeof(process));
+    return hr_reason_set(
+        reason, -ESTALE,
+        "the run of %s ended without restoring the kernel's settings, which are in %s", process,
+        state_path);
+}
+
+int hr_osnoise_left_behind(const struct hr_root *root, const char *state_path,
+                           struct hr_reason *reason)
 {
     struct hr_osnoise_state state;
-    int status = hr_osnoise_state_read(state_path, &state);
+    struct hr_tracefs tracefs;
+    int lock, status = hr_osnoise_state_read(state_path, &state);
 
     hr_reason_clear(reason);
     if (status == -ENOENT)
@@ -205,10 +264,114 @@ int hr_osnoise_left_behind(const char *state_path, struct hr_reason *reason)
         return hr_reason_set(reason, status, "%s is not understood", state_path);
     if (status != 0)
         return hr_reason_set(reason, status, "can't read %s (%s)", state_path, strerror(-status));
-    if (hr_osnoise_state_owner(&state) != HR_OSNOISE_OWNER_DEAD)
+    if (hr_osnoise_state_is_past(&state))
         return 0;
-    return hr_reason_set(
-        reason, -ESTALE,
-        "the run of process %d ended without restoring the kernel's settings, which are in %s",
-        (int)state.pid, state_path);
+    status = open_locked(root, &tracefs, &lock, reason);
+    if (status < 0)
+        return status;
+    status = check_left_behind(&tracefs, &state, state_path, reason);
+    close_locked(&tracefs, &lock);
+    return status;
+}
+
+/* --- Instances without a state file ---------------------------------------- */
+
+struct removal {
+    const struct hr_root *root;
+    const struct hr_tracefs *tracefs;
+    const struct hr_osnoise_visitor *visitor; /* NULL: none */
+    struct hr_cpu_set cpus;                   /* of the workload, if there is any */
+    bool has_removed;
+    int status;
+    struct hr_reason *reason;
+};
+
+static void report(const struct hr_osnoise_visitor *visitor, const char *instance, bool is_alive)
+{
+    if (visitor != NULL)
+        visitor->visit(instance, is_alive, visitor->context);
+}
+
+static void remove_if_left_behind(const char *instance, bool is_alive, void *context)
+{
+    struct removal *removal = context;
+
+    if (!is_alive) {
+        if (hr_osnoise_has_pids_of_kernel() &&
+            hr_osnoise_instance_has_tracer(removal->tracefs, instance) == 1)
+            hr_osnoise_let_workload_end(removal->root, &removal->cpus);
+        int status = hr_osnoise_instance_remove_unused(removal->tracefs, instance);
+        if (status < 0) {
+            removal->status = explain_removal_error(removal->reason, instance, status);
+            return;
+        }
+        removal->has_removed = true;
+    }
+    report(removal->visitor, instance, is_alive);
+}
+
+/* What the others were before isn't known. */
+static int switch_disruptive_off(const struct hr_tracefs *tracefs)
+{
+    struct hr_osnoise_settings on = {0}, off = {0};
+    const struct hr_osnoise_state none = {.instance = ""};
+    int status = find_joined_user(tracefs, &none, NULL);
+
+    for (int setting = 0; setting < HR_OSNOISE_SETTING_COUNT; setting++) {
+        on.has[setting] = off.has[setting] = hr_osnoise_setting_is_disruptive(setting);
+        on.numbers[setting] = 1;
+    }
+    /* One that runs now may have chosen them. */
+    return status != 0 ? status : hr_osnoise_settings_restore(tracefs, &on, &off);
+}
+
+int hr_osnoise_remove_left_behind_in(const struct hr_root *root, const struct hr_tracefs *tracefs,
+                                     const struct hr_osnoise_visitor *visitor,
+                                     struct hr_reason *reason)
+{
+    struct removal removal = {
+        .root = root, .tracefs = tracefs, .visitor = visitor, .reason = reason};
+    struct hr_osnoise_settings now = {0};
+    int status = hr_osnoise_settings_read(tracefs, &now, reason);
+
+    if (status < 0)
+        return status;
+    removal.cpus = now.cpus;
+    status = hr_osnoise_owner_visit(tracefs, remove_if_left_behind, &removal);
+    if (status < 0)
+        return explain_unknown(HR_OSNOISE_INSTANCE_PREFIX "*", status, reason);
+    if (removal.has_removed && (status = switch_disruptive_off(tracefs)) < 0)
+        return explain_restore_error(reason, status);
+    return removal.status;
+}
+
+int hr_osnoise_remove_left_behind(const struct hr_root *root,
+                                  const struct hr_osnoise_visitor *visitor,
+                                  struct hr_reason *reason)
+{
+    struct hr_tracefs tracefs;
+    int lock;
+
+    hr_reason_clear(reason);
+    int status = open_locked(root, &tracefs, &lock, reason);
+    if (status < 0)
+        return status == -ENOENT ? 0 : status;
+    status = hr_osnoise_remove_left_behind_in(root, &tracefs, visitor, reason);
+    close_locked(&tracefs, &lock);
+    return status;
+}
+
+int hr_osnoise_visit(const struct hr_root *root, const struct hr_osnoise_visitor *visitor,
+                     struct hr_reason *reason)
+{
+    struct hr_tracefs tracefs;
+    int lock;
+
+    hr_reason_clear(reason);
+    int status = open_locked(root, &tracefs, &lock, reason);
+    if (status < 0)
+        return status == -ENOENT ? 0 : status;
+    status = hr_osnoise_owner_visit(&tracefs, visitor->visit, visitor->context);
+    close_locked(&tracefs, &lock);
+    return status < 0 ? explain_unknown(HR_OSNOISE_INSTANCE_PREFIX "*", status, reason) : 0;
 }

@@ -2,22 +2,25 @@
 #include "osnoise/state.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "headroom/state_file.h"
-#include "process/stat.h"
+#include "osnoise/owner.h"
 
 /* Room for two lists of CPUs, and the rest. */
 #define TEXT_SIZE (64 * 1024)
 
-#define FIRST_LINE "headroom's osnoise state 1\n"
+/* The usual BaseDir: whoever owns it is collectd's user. */
+#define COLLECTD_FOLDER "/var/lib/collectd"
+
+#define FIRST_LINE "headroom's osnoise state 2\n"
 #define LAST_LINE  "end\n"
 
 /* --- Parsing -------------------------------------------------------------- */
@@ -44,17 +47,6 @@ static bool take_number(struct hr_text *rest, const char *name, uint64_t max, ui
 {
     return hr_text_skip(rest, name) && hr_text_skip(rest, " ") && hr_text_u64(rest, value) &&
            *value <= max && hr_text_skip(rest, "\n");
-}
-
-/* The instance is going to be removed, so its name must have the prefix. */
-static bool is_instance(const char *name)
-{
-    static const char prefix[] = HR_OSNOISE_INSTANCE_PREFIX;
-
-    if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
-        return false;
-    name += sizeof(prefix) - 1;
-    return name[0] != '\0' && name[strspn(name, "0123456789_")] == '\0';
 }
 
 /* A list of CPUs, up to a space or the end of the line; "none" is the empty one. */
@@ -104,16 +96,16 @@ static bool take_owner(struct hr_text *rest, struct hr_osnoise_state *state)
 
     bool good = take_word(rest, "boot_id", state->boot_id, sizeof(state->boot_id)) &&
                 hr_boot_id_is_valid(state->boot_id) && take_number(rest, "pid", INT32_MAX, &pid) &&
-                pid > 0 && take_number(rest, "started_ticks", UINT64_MAX, &state->started_ticks);
+                pid > 0 && take_number(rest, "pid_namespace", UINT64_MAX, &state->pid_namespace);
     state->pid = (pid_t)pid;
     return good;
 }
 
 /*
- *     headroom's osnoise state 1
+ *     headroom's osnoise state 2
  *     boot_id 6c1a0f6e-5a5c-4a53-b1a5-9f0d3c6c2d11
  *     pid 4711
- *     started_ticks 123456
+ *     pid_namespace 4026531836
  *     instance headroom_osnoise_4711
  *     cpus 2-3 was 0-7
  *     runtime_us 10000 was 1000000
@@ -127,7 +119,7 @@ int hr_osnoise_state_parse(const char *text, size_t length, struct hr_osnoise_st
 
     bool good = hr_text_skip(&rest, FIRST_LINE) && take_owner(&rest, &parsed) &&
                 take_word(&rest, "instance", parsed.instance, sizeof(parsed.instance)) &&
-                is_instance(parsed.instance);
+                hr_osnoise_owner_has_name(parsed.instance); /* it is going to be removed */
     for (int i = 0; good && i < HR_OSNOISE_SETTING_COUNT; i++)
         good = take_setting(&rest, i, &parsed);
     if (!good || !hr_text_skip(&rest, LAST_LINE) || rest.length > 0)
@@ -185,8 +177,8 @@ static void append_value(struct page *page, enum hr_osnoise_setting setting,
 
 static void print_state(const struct hr_osnoise_state *state, struct page *page)
 {
-    append_text(page, FIRST_LINE "boot_id %s\npid %d\nstarted_ticks %" PRIu64 "\ninstance %s\n",
-                state->boot_id, (int)state->pid, state->started_ticks, state->instance);
+    append_text(page, FIRST_LINE "boot_id %s\npid %d\npid_namespace %" PRIu64 "\ninstance %s\n",
+                state->boot_id, (int)state->pid, state->pid_namespace, state->instance);
     for (int i = 0; i < HR_OSNOISE_SETTING_COUNT; i++) {
         if (!state->ours.has[i] || !state->original.has[i])
             continue;
@@ -199,53 +191,60 @@ static void print_state(const struct hr_osnoise_state *state, struct page *page)
     append_text(page, LAST_LINE);
 }
 
-/* --- Owner ---------------------------------------------------------------- */
+/* --- The process ---------------------------------------------------------- */
 
-/* @return 0; -ESRCH: the process doesn't exist, or has ended; … */
-static int read_start_time(pid_t pid, uint64_t *started_ticks)
+static int find_pid_namespace(uint64_t *pid_namespace)
 {
-    char path[64];
-    struct hr_process_stat stat;
+    struct stat pids;
 
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    int status = hr_process_stat_read_and_close(fd < 0 ? -errno : fd, &stat);
-    if (status == -ENOENT)
-        return -ESRCH;
-    if (status < 0)
-        return status;
-    *started_ticks = stat.started_ticks;
-    return stat.is_zombie ? -ESRCH : 0;
+    if (stat("/proc/self/ns/pid", &pids) < 0)
+        return -errno;
+    *pid_namespace = pids.st_ino;
+    return 0;
 }
 
 int hr_osnoise_state_sign(struct hr_osnoise_state *state)
 {
     char boot_id[HR_BOOT_ID_LENGTH + 1];
-    uint64_t started_ticks;
+    uint64_t pid_namespace = 0;
 
     int status = hr_boot_id_read(boot_id);
     if (status == 0)
-        status = read_start_time(getpid(), &started_ticks);
+        status = find_pid_namespace(&pid_namespace);
     if (status < 0)
         return status;
     memcpy(state->boot_id, boot_id, sizeof(boot_id));
     state->pid = getpid();
-    state->started_ticks = started_ticks;
+    state->pid_namespace = pid_namespace;
     return 0;
 }
 
-/* If in doubt, the process is taken to be alive: then its run isn't touched. */
-enum hr_osnoise_owner hr_osnoise_state_owner(const struct hr_osnoise_state *state)
+bool hr_osnoise_state_is_past(const struct hr_osnoise_state *state)
 {
     char boot_id[HR_BOOT_ID_LENGTH + 1];
-    uint64_t started_ticks = state->started_ticks;
 
-    if (hr_boot_id_read(boot_id) == 0 && strcmp(boot_id, state->boot_id) != 0)
-        return HR_OSNOISE_OWNER_OTHER_BOOT;
-    if (read_start_time(state->pid, &started_ticks) == -ESRCH ||
-        started_ticks != state->started_ticks)
-        return HR_OSNOISE_OWNER_DEAD;
-    return state->pid == getpid() ? HR_OSNOISE_OWNER_SELF : HR_OSNOISE_OWNER_ALIVE;
+    return hr_boot_id_read(boot_id) == 0 && strcmp(boot_id, state->boot_id) != 0;
+}
+
+static bool has_our_pids(const struct hr_osnoise_state *state)
+{
+    uint64_t ours;
+
+    return find_pid_namespace(&ours) == 0 && ours == state->pid_namespace;
+}
+
+bool hr_osnoise_state_is_own(const struct hr_osnoise_state *state)
+{
+    return state->pid == getpid() && has_our_pids(state);
+}
+
+void hr_osnoise_state_print_process(const struct hr_osnoise_state *state, char *text, size_t size)
+{
+    if (has_our_pids(state))
+        snprintf(text, size, "process %d", (int)state->pid);
+    else
+        snprintf(text, size, "process %d of the PID namespace %" PRIu64, (int)state->pid,
+                 state->pid_namespace);
 }
 
 /* --- The file ------------------------------------------------------------- */
@@ -255,7 +254,9 @@ int hr_osnoise_state_read(const char *path, struct hr_osnoise_state *state)
     size_t length;
     char *text = malloc(TEXT_SIZE);
 
-    int status = text == NULL ? -ENOMEM : hr_state_file_read(path, text, TEXT_SIZE, &length);
+    int status = text == NULL
+                     ? -ENOMEM
+                     : hr_state_file_read_in(COLLECTD_FOLDER, path, text, TEXT_SIZE, &length);
     if (status == 0)
         status = hr_osnoise_state_parse(text, length, state);
     free(text);

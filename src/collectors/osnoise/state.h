@@ -6,43 +6,45 @@
 #ifndef HEADROOM_COLLECTORS_OSNOISE_STATE_H
 #define HEADROOM_COLLECTORS_OSNOISE_STATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "osnoise/settings.h"
 
-/** The prefix of the names of instances; digits and "_" follow: the PID, and a number. */
-#define HR_OSNOISE_INSTANCE_PREFIX "headroom_osnoise_"
-
 #define HR_OSNOISE_INSTANCE 64
 
 struct hr_osnoise_state {
     char
         boot_id[40]; /**< /proc/sys/kernel/random/boot_id; the settings are lost at the next boot */
-    pid_t pid;       /**< the process of the run */
-    uint64_t started_ticks;                    /**< when that process started, as PIDs are reused */
+    /** The process of the run, and the inode number of its PID namespace: for messages, as whether
+     * it is alive is seen from its instance, see osnoise/owner.h. */
+    pid_t pid;
+    uint64_t pid_namespace;
     char instance[HR_OSNOISE_INSTANCE];        /**< with the prefix, as it is going to be removed */
     struct hr_osnoise_settings ours, original; /**< both have the same settings */
 };
 
-/** Which process a state belongs to. */
-enum hr_osnoise_owner {
-    HR_OSNOISE_OWNER_SELF,
-    HR_OSNOISE_OWNER_ALIVE,      /**< another process, which is alive */
-    HR_OSNOISE_OWNER_DEAD,       /**< a process that has ended */
-    HR_OSNOISE_OWNER_OTHER_BOOT, /**< the machine was rebooted since: nothing is left of it */
-};
-
-/** Fills in boot_id, pid and started_ticks for this process. @return 0 or a negative errno. */
+/** Fills in boot_id, pid and pid_namespace for this process. @return 0 or a negative errno. */
 int hr_osnoise_state_sign(struct hr_osnoise_state *state);
 
-enum hr_osnoise_owner hr_osnoise_state_owner(const struct hr_osnoise_state *state);
+/** Whether the machine was rebooted since: nothing is left of the run then. */
+bool hr_osnoise_state_is_past(const struct hr_osnoise_state *state);
+
+/** Whether this process has signed it. */
+bool hr_osnoise_state_is_own(const struct hr_osnoise_state *state);
+
+/** Prints the process for messages: "process 4711", and "of the PID namespace 4026532456" if that
+ * isn't ours. */
+void hr_osnoise_state_print_process(const struct hr_osnoise_state *state, char *text, size_t size);
 
 /** Parses the file's text. @return 0 or -EBADMSG: also if it is truncated. */
 int hr_osnoise_state_parse(const char *text, size_t length, struct hr_osnoise_state *state);
 
-/** Reads the file. @return 0; -ENOENT: there is none; -EBADMSG; or another negative errno. */
+/** Reads the file. Root also trusts that of collectd's user: the one to whom /var/lib/collectd
+ * belongs, and only in there. @return 0; -ENOENT: there is none; -EPERM: it isn't trusted;
+ * -EBADMSG; or another negative errno. */
 int hr_osnoise_state_read(const char *path, struct hr_osnoise_state *state);
 
 /** Writes the file atomically, also in case of a crash; only the user may write it, and a symbolic

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -134,32 +135,61 @@ struct leftover {
 };
 
 /* Finds the first leftover; if there is none, the first file that can't be read. */
-static struct leftover find_leftover(void)
+static struct leftover find_leftover(const struct hr_root *root)
 {
     struct leftover worst = {.path = NULL, .state = FINDING_WORKS};
 
     for (size_t i = 0; i < sizeof(state_paths) / sizeof(state_paths[0]); i++) {
         struct leftover one = {.path = state_paths[i], .state = FINDING_UNTRIED};
-        one.status = hr_osnoise_left_behind(one.path, &one.reason);
+        one.status = hr_osnoise_left_behind(root, one.path, &one.reason);
         if (one.status == -ESTALE || one.status == -EBADMSG)
             one.state = FINDING_LACKS;
-        if (one.status != 0 && (worst.path == NULL || one.state < worst.state))
+        if (one.status < 0 && (worst.path == NULL || one.state < worst.state))
             worst = one;
     }
     return worst;
 }
 
-static void check_leftovers(struct findings *findings)
+/* The first of those that were left behind. */
+static void note_left_behind(const char *instance, bool is_alive, void *context)
+{
+    char *name = context;
+
+    if (!is_alive && name[0] == '\0')
+        snprintf(name, NAME_MAX + 1, "%s", instance);
+}
+
+/* Of a run whose state file isn't known, as it was in a container, or chosen. */
+static void check_instances(const struct hr_root *root, const char *feature,
+                            struct findings *findings)
+{
+    char name[NAME_MAX + 1] = "", cause[NAME_MAX + 64];
+    const struct hr_osnoise_visitor visitor = {note_left_behind, name};
+    struct hr_reason reason;
+
+    if (hr_osnoise_visit(root, &visitor, &reason) < 0) {
+        findings_add(findings, FINDING_UNTRIED, feature, reason.text, NULL);
+    } else if (name[0] == '\0') {
+        findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
+    } else {
+        snprintf(cause, sizeof(cause), "the trace instance %s has no process any more", name);
+        findings_add(findings, FINDING_LACKS, feature, cause,
+                     "headroom osnoise --restore, with --state FILE if there is one; the next run "
+                     "does so, too");
+    }
+}
+
+static void check_leftovers(const struct hr_root *root, struct findings *findings)
 {
     static const char feature[] = "nothing left behind by a run that was killed";
-    const struct leftover worst = find_leftover();
+    const struct leftover worst = find_leftover(root);
     char remedy[256];
 
     snprintf(remedy, sizeof(remedy),
              "headroom osnoise --restore --state %s; the next run does so, too",
              worst.path != NULL ? worst.path : "");
     if (worst.path == NULL)
-        findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
+        check_instances(root, feature, findings);
     else if (worst.state == FINDING_UNTRIED)
         findings_add(findings, FINDING_UNTRIED, feature, worst.reason.text, NULL);
     else
@@ -231,5 +261,5 @@ void doctor_check_osnoise(const struct hr_root *root, const struct usage *usage,
     }
     findings_use(findings, true);
     check_cpus(root, &usage->osnoise.cpus, findings);
-    check_leftovers(findings);
+    check_leftovers(root, findings);
 }

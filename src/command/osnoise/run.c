@@ -423,42 +423,71 @@ int osnoise_run(const struct osnoise_request *request)
 
 /* --- Only restoring ------------------------------------------------------- */
 
-/* @param found  is increased if the file existed. */
-static int restore_from(const struct hr_root *root, const char *title, const char *state_path,
-                        size_t *found)
+/* What is reported of a restoration. */
+struct restoration {
+    const struct hr_root *root;
+    const char *title;
+    size_t reported;
+};
+
+static int fail_to_restore(const struct restoration *restoration, const struct hr_reason *reason)
+{
+    fprintf(stderr, "%s: %s\n", restoration->title, reason->text);
+    return COMMAND_FAILED;
+}
+
+static int restore_from(struct restoration *restoration, const char *state_path)
 {
     struct hr_reason reason = {0};
     bool was_there = access(state_path, F_OK) == 0;
-    if (hr_osnoise_recover(root, state_path, &reason) != 0) {
-        fprintf(stderr, "%s: %s\n", title, reason.text);
-        return COMMAND_FAILED;
-    }
+    if (hr_osnoise_recover(restoration->root, state_path, &reason) != 0)
+        return fail_to_restore(restoration, &reason);
     if (was_there)
         printf("Restored what the run of %s had changed.\n", state_path);
-    *found += was_there;
+    restoration->reported += was_there;
     return COMMAND_DONE;
 }
 
-/* @param paths  ends with NULL. */
-static int restore_all(const struct hr_root *root, const char *title, const char *const paths[])
+static void print_instance(const char *instance, bool is_alive, void *context)
 {
-    size_t found = 0;
+    struct restoration *restoration = context;
+    if (is_alive)
+        printf("The run of the trace instance %s goes on, so it isn't touched.\n", instance);
+    else
+        printf("Removed the trace instance %s of a run that was killed; what it has set stays, "
+               "unless it has a --state file.\n",
+               instance);
+    restoration->reported++;
+}
+
+/* By the usual state files, and of what is left then, whose state file isn't known. */
+static int restore_usual(struct restoration *restoration)
+{
+    static const char *const paths[] = {OSNOISE_STATE_PATH, OSNOISE_ATTACH_STATE_PATH,
+                                        OSNOISE_PLUGIN_STATE_PATH};
+    const struct hr_osnoise_visitor visitor = {print_instance, restoration};
+    struct hr_reason reason = {0};
     int status = COMMAND_DONE;
-    for (size_t i = 0; paths[i] != NULL; i++)
-        status = worse_status(status, restore_from(root, title, paths[i], &found));
-    if (status != COMMAND_DONE || found > 0)
-        return status;
-    printf("Nothing to restore: there is no %s", paths[0]);
-    for (size_t i = 1; paths[i] != NULL; i++)
-        printf(", and no %s", paths[i]);
-    puts(".");
-    return COMMAND_DONE;
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+        if (hr_osnoise_left_behind(restoration->root, paths[i], &reason) != 1)
+            status = worse_status(status, restore_from(restoration, paths[i]));
+    if (hr_osnoise_remove_left_behind(restoration->root, &visitor, &reason) != 0)
+        status = fail_to_restore(restoration, &reason);
+    if (status == COMMAND_DONE && restoration->reported == 0)
+        puts("Nothing to restore: no run was killed.");
+    return status;
+}
+
+static int restore_given(struct restoration *restoration, const char *state_path)
+{
+    int status = restore_from(restoration, state_path);
+    if (status == COMMAND_DONE && restoration->reported == 0)
+        printf("Nothing to restore: there is no %s.\n", state_path);
+    return status;
 }
 
 int osnoise_restore(const char *title, const char *state_path)
 {
-    static const char *const usual[] = {OSNOISE_STATE_PATH, OSNOISE_ATTACH_STATE_PATH, NULL};
-    const char *const given[] = {state_path, NULL};
     struct hr_root *root;
 
     waiting_hold_signals();
@@ -467,7 +496,9 @@ int osnoise_restore(const char *title, const char *state_path)
         fprintf(stderr, "%s: cannot use / as root directory: %s\n", title, strerror(-status));
         return COMMAND_FAILED;
     }
-    status = restore_all(root, title, state_path != NULL ? given : usual);
+    struct restoration restoration = {root, title, 0};
+    status =
+        state_path != NULL ? restore_given(&restoration, state_path) : restore_usual(&restoration);
     hr_root_close(root);
     if (fflush(stdout) == 0)
         return status;

@@ -164,6 +164,63 @@ START_TEST(needs_its_directory)
 }
 END_TEST
 
+/* What only the owner of a folder can have put there is root's to trust, if it knows the folder. */
+START_TEST(root_trusts_the_owner_of_a_folder)
+{
+    enum { SOMEONE = 65534 };
+    char text[8], other[256], linked[128];
+    size_t length;
+
+    if (geteuid() != 0)
+        return;
+#define READ(folder, file) hr_state_file_read_in(folder, file, text, sizeof(text), &length)
+    ck_assert_int_eq(hr_state_file_write(path, "old", 3), 0);
+    ck_assert_int_eq(READ(directory, path), 0);
+    /* a user's file in root's folder, as in one that all may write to */
+    ck_assert_int_eq(chown(path, SOMEONE, SOMEONE), 0);
+    ck_assert_int_eq(READ(directory, path), -EPERM);
+    /* in that user's own */
+    ck_assert_int_eq(chown(directory, SOMEONE, SOMEONE), 0);
+    ck_assert_int_eq(READ(directory, path), 0);
+    ck_assert_uint_eq(length, 3);
+    ck_assert_int_eq(hr_state_file_read(path, text, sizeof(text), &length), -EPERM);
+    ck_assert_int_eq(READ("/tmp", path), -EPERM);
+    snprintf(other, sizeof(other), "%s/../%s/a.state", directory, strrchr(directory, '/') + 1);
+    ck_assert_int_eq(READ(directory, other), -EPERM);
+    /* a third user's file, or one that others may write */
+    ck_assert_int_eq(chown(path, SOMEONE - 1, SOMEONE), 0);
+    ck_assert_int_eq(READ(directory, path), -EPERM);
+    ck_assert_int_eq(chown(path, SOMEONE, SOMEONE), 0);
+    ck_assert_int_eq(chmod(path, 0620), 0);
+    ck_assert_int_eq(READ(directory, path), -EPERM);
+    ck_assert_int_eq(chmod(path, 0600), 0);
+    /* in a folder that others may write to */
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(chmod(directory, (mode_t[]){0770, 0777, 01777}[i]), 0);
+        ck_assert_int_eq(READ(directory, path), -EPERM);
+    }
+    ck_assert_int_eq(chmod(directory, 0700), 0);
+    ck_assert_int_eq(READ(directory, path), 0);
+    /* a link in the place of the folder, or of the file */
+    snprintf(linked, sizeof(linked), "%s.link", directory);
+    ck_assert_int_eq(symlink(directory, linked), 0);
+    snprintf(other, sizeof(other), "%s/a.state", linked);
+    ck_assert_int_eq(READ(linked, other), -EPERM);
+    ck_assert_int_eq(unlink(linked), 0);
+    ck_assert_int_eq(rename(path, new_path), 0);
+    ck_assert_int_eq(symlink(new_path, path), 0);
+    ck_assert_int_eq(READ(directory, path), -EPERM);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(READ(directory, path), -ENOENT);
+    /* who isn't root trusts root and himself alone */
+    ck_assert_int_eq(rename(new_path, path), 0);
+    ck_assert_int_eq(seteuid(SOMEONE - 1), 0);
+    ck_assert_int_lt(READ(directory, path), 0);
+    ck_assert_int_eq(seteuid(0), 0);
+#undef READ
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("state file");
@@ -175,6 +232,7 @@ int main(void)
                         sizeof(failures) / sizeof(failures[0]));
     tcase_add_loop_test(tests, removing_heeds_the_directory, 0, 2);
     tcase_add_test(tests, trusts_only_what_no_other_can_have_prepared);
+    tcase_add_test(tests, root_trusts_the_owner_of_a_folder);
     tcase_add_test(tests, needs_its_directory);
     return run_isolated_suite("state file", tests);
 }

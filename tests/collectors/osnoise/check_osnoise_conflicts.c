@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "support/fake_tracefs.h"
@@ -22,6 +23,19 @@ static void begin_leader(void)
     fake_tracefs_set("instances/rtla/current_tracer", "osnoise\n");
 }
 
+/* As the process of another run has it. @return a descriptor: closing it releases the lock. */
+static int lock_instance(const char *name)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/" FAKE_TRACEFS "/instances/%s/tracing_on", tree_path(tree),
+             name);
+    int lock = open(path, O_RDONLY | O_CLOEXEC);
+    ck_assert_int_ge(lock, 0);
+    ck_assert_int_eq(flock(lock, LOCK_EX | LOCK_NB), 0);
+    return lock;
+}
+
 /* --- A tracer that runs already ------------------------------------------- */
 
 START_TEST(others_come_first)
@@ -31,7 +45,7 @@ START_TEST(others_come_first)
     } rows[] = {
         {"rtla_timerlat", "timerlat", "the trace instance rtla_timerlat runs the timerlat tracer"},
         {"rtla_top", "osnoise", "use the attach mode"},
-        {"headroom_osnoise_1", "osnoise", "headroom osnoise --restore"},
+        {"headroom_osnoise_1", "osnoise", "that goes on, maybe in a container: wait until"},
         {NULL, "function", "the top-level trace instance runs the function tracer"},
     };
     struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "1");
@@ -42,6 +56,7 @@ START_TEST(others_come_first)
         snprintf(file, sizeof(file), "instances/%s/current_tracer", rows[_i].instance);
     }
     fake_tracefs_set(file, "%s\n", rows[_i].tracer);
+    const int lock = _i == 2 ? lock_instance(rows[_i].instance) : -1;
     open_run(&options);
     fake_tracefs_log();
     ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -EBUSY);
@@ -52,16 +67,23 @@ START_TEST(others_come_first)
     ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), 0);
     ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
     assert_restored();
+    if (lock >= 0) {
+        close(lock);
+        fake_tracefs_remove_instance(rows[_i].instance);
+    }
 }
 END_TEST
 
+/* As a process of a container with the same PID has it. */
 START_TEST(names_that_are_taken)
 {
     fake_tracefs_add_instance(strchr(instance, '/') + 1);
+    const int lock = lock_instance(strchr(instance, '/') + 1);
     begin_mode(HR_OSNOISE_WORKLOAD, "1");
     ck_assert_str_eq(instance_file("current_tracer"), "nop\n");
     ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
     ck_assert(fake_tracefs_has(instance)); /* it is another program's */
+    close(lock);
     fake_tracefs_remove_instance(strchr(instance, '/') + 1);
     assert_restored();
 }
@@ -152,6 +174,166 @@ START_TEST(attaching_without_samples_needs_something_to_count)
     read_run();
     ck_assert(reading.lacks_samples);
     ck_assert_str_eq(instance_file("current_tracer"), "nop\n");
+}
+END_TEST
+
+/* --- What was left behind ------------------------------------------------- */
+
+/* Of a run that was killed, whose state file went with its container. */
+static void leave_behind(const char *name)
+{
+    char file[128];
+
+    fake_tracefs_add_instance(name);
+    snprintf(file, sizeof(file), "instances/%s/current_tracer", name);
+    fake_tracefs_set(file, "osnoise\n");
+    fake_tracefs_set("osnoise/options", "OSNOISE_WORKLOAD NO_PANIC_ON_STOP "
+                                        "NO_OSNOISE_PREEMPT_DISABLE OSNOISE_IRQ_DISABLE \n");
+}
+
+static void begin_after_it(void)
+{
+    begin_mode(HR_OSNOISE_WORKLOAD, "1");
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+}
+
+static void remove_it(void)
+{
+    ck_assert_int_eq(hr_osnoise_remove_left_behind(root, NULL, &reason), 0);
+}
+
+static void (*const removals[])(void) = {begin_after_it, remove_it};
+
+START_TEST(an_instance_that_was_left_behind_is_removed)
+{
+    leave_behind("headroom_osnoise_7");
+    removals[_i]();
+    ck_assert(!fake_tracefs_has("instances/headroom_osnoise_7"));
+    ck_assert_ptr_nonnull(strstr(fake_tracefs_get("osnoise/options"), "NO_OSNOISE_IRQ_DISABLE"));
+}
+END_TEST
+
+/* One that runs now may want them. */
+START_TEST(interrupts_stay_off_for_a_run_of_others)
+{
+    leave_behind("headroom_osnoise_7");
+    fake_tracefs_add_instance("rtla_hwnoise");
+    fake_tracefs_set("instances/rtla_hwnoise/current_tracer", "osnoise\n");
+    ck_assert_int_eq(hr_osnoise_remove_left_behind(root, NULL, &reason), 0);
+    ck_assert(!fake_tracefs_has("instances/headroom_osnoise_7"));
+    ck_assert_ptr_null(strstr(fake_tracefs_get("osnoise/options"), "NO_OSNOISE_IRQ_DISABLE"));
+    ck_assert_str_eq(fake_tracefs_get("instances/rtla_hwnoise/current_tracer"), "osnoise\n");
+}
+END_TEST
+
+START_TEST(one_with_an_open_file_is_left_as_it_is)
+{
+    char path[512];
+
+    leave_behind("headroom_osnoise_7");
+    snprintf(path, sizeof(path), "%s/" FAKE_TRACEFS "/instances/headroom_osnoise_7/trace",
+             tree_path(tree));
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    fake_tracefs_log();
+    ck_assert_int_eq(hr_osnoise_remove_left_behind(root, NULL, &reason), -EBUSY);
+    assert_reason(-EBUSY, "end the program that has files of");
+    ck_assert_str_eq(fake_tracefs_get("instances/headroom_osnoise_7/tracing_on"), "1\n");
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "1");
+    open_run(&options);
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -EBUSY);
+    assert_reason(-EBUSY, "left behind by a run");
+    close(fd);
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), 0);
+}
+END_TEST
+
+static void note_instance(const char *name, bool is_alive, void *context)
+{
+    char *notes = context;
+
+    snprintf(notes + strlen(notes), 256 - strlen(notes), "%s %s\n", name,
+             is_alive ? "alive" : "left");
+}
+
+START_TEST(all_runs_are_visited)
+{
+    char notes[256] = "", expected[256];
+    const struct hr_osnoise_visitor visitor = {note_instance, notes};
+
+    begin_mode(HR_OSNOISE_WORKLOAD, "1");
+    fake_tracefs_add_instance("rtla_osnoise_top");
+    fake_tracefs_add_instance("headroom_osnoise_x");
+    snprintf(expected, sizeof(expected), "%s alive\n", strchr(instance, '/') + 1);
+    ck_assert_int_eq(hr_osnoise_visit(root, &visitor, &reason), 0);
+    ck_assert_str_eq(notes, expected);
+    fake_tracefs_log();
+    ck_assert_int_eq(hr_osnoise_remove_left_behind(root, NULL, &reason), 0);
+    ck_assert_str_eq(fake_tracefs_log(), "");
+    read_run();
+
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    fake_tracefs_add_instance("headroom_osnoise_7_1");
+    notes[0] = '\0';
+    ck_assert_int_eq(hr_osnoise_visit(root, &visitor, &reason), 0);
+    ck_assert_str_eq(notes, "headroom_osnoise_7_1 left\n");
+    ck_assert(fake_tracefs_has("instances/headroom_osnoise_7_1"));
+}
+END_TEST
+
+/* Another process is just restoring, or beginning. */
+START_TEST(none_begins_while_another_restores)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "1");
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/" FAKE_TRACEFS "/osnoise", tree_path(tree));
+    int lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_eq(flock(lock, LOCK_EX | LOCK_NB), 0);
+    open_run(&options);
+    fake_tracefs_log();
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -EBUSY);
+    assert_reason(-EBUSY, "just beginning or ending: wait");
+    ck_assert_str_eq(fake_tracefs_log(), "");
+    close(lock);
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), 0);
+}
+END_TEST
+
+/* Its workload ends in any case. */
+START_TEST(one_that_ends_while_another_restores)
+{
+    char path[512];
+
+    begin_mode(HR_OSNOISE_WORKLOAD, "1");
+    snprintf(path, sizeof(path), "%s/" FAKE_TRACEFS "/osnoise", tree_path(tree));
+    int lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_eq(flock(lock, LOCK_EX | LOCK_NB), 0);
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), -EBUSY);
+    ck_assert(!fake_tracefs_has(instance));
+    ck_assert_str_eq(fake_tracefs_get("osnoise/runtime_us"), "10000\n");
+    close(lock);
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    assert_restored();
+}
+END_TEST
+
+/* Then another run may have begun, with the same settings. */
+START_TEST(what_another_has_restored_isnt_restored_again)
+{
+    begin_mode(HR_OSNOISE_HARDWARE, "1");
+    fake_tracefs_add_instance("other");
+    fake_tracefs_set("instances/other/current_tracer", "osnoise\n");
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), -EBUSY);
+    fake_tracefs_set("instances/other/current_tracer", "nop\n");
+    ck_assert_int_eq(hr_osnoise_recover(root, state_path, &reason), 0);
+    assert_restored();
+
+    fake_tracefs_set("osnoise/runtime_us", "10000\n");
+    fake_tracefs_set("osnoise/options", "OSNOISE_WORKLOAD NO_PANIC_ON_STOP "
+                                        "NO_OSNOISE_PREEMPT_DISABLE OSNOISE_IRQ_DISABLE \n");
+    fake_tracefs_log();
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    ck_assert_str_eq(fake_tracefs_log(), "");
 }
 END_TEST
 
@@ -301,6 +483,13 @@ int main(void)
     tcase_add_loop_test(tests, attached_to_one_that_stops_or_changes_something, 0, 3);
     tcase_add_test(tests, attaching_to_cpus_that_the_other_doesnt_measure);
     tcase_add_loop_test(tests, attaching_without_samples_needs_something_to_count, 0, 3);
+    tcase_add_loop_test(tests, an_instance_that_was_left_behind_is_removed, 0, 2);
+    tcase_add_test(tests, interrupts_stay_off_for_a_run_of_others);
+    tcase_add_test(tests, one_with_an_open_file_is_left_as_it_is);
+    tcase_add_test(tests, all_runs_are_visited);
+    tcase_add_test(tests, none_begins_while_another_restores);
+    tcase_add_test(tests, one_that_ends_while_another_restores);
+    tcase_add_test(tests, what_another_has_restored_isnt_restored_again);
     tcase_add_test(tests, hazards_of_others);
     tcase_add_loop_test(tests, a_foreign_change_ends_the_run_and_stays, 0, 5);
     tcase_add_test(tests, what_cant_be_put_back_is_reported_as_well);

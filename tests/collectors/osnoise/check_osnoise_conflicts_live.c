@@ -6,11 +6,13 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -179,14 +181,19 @@ START_TEST(attaches_to_the_top)
 }
 END_TEST
 
+/* As one of a container may have the same PID. */
 START_TEST(takes_another_name)
 {
-    char path[128];
+    char path[128], file[256];
     struct stat unused;
+    int locks[2];
 
     for (int i = 0; i < 2; i++) {
         snprintf(path, sizeof(path), "headroom_osnoise_%d%s", (int)getpid(), i == 0 ? "" : "_1");
         live_instance_make(path, "nop");
+        snprintf(file, sizeof(file), "/sys/kernel/tracing/instances/%s/tracing_on", path);
+        locks[i] = open(file, O_RDONLY | O_CLOEXEC);
+        ck_assert_int_eq(flock(locks[i], LOCK_EX | LOCK_NB), 0);
     }
     live_begin();
     snprintf(path, sizeof(path), "/sys/kernel/tracing/instances/headroom_osnoise_%d_2",
@@ -196,6 +203,7 @@ START_TEST(takes_another_name)
     ck_assert_int_lt(stat(path, &unused), 0);
     for (int i = 0; i < 2; i++) {
         snprintf(path, sizeof(path), "headroom_osnoise_%d%s", (int)getpid(), i == 0 ? "" : "_1");
+        close(locks[i]);
         live_instance_remove(path);
     }
 }

@@ -28,6 +28,7 @@ static struct hr_tracefs tracefs;
 static struct hr_reason reason;
 static struct hr_cpu_set hogged;
 static int find_error;
+static int lock; /* of the instance; -1: none */
 
 /* --- Which CPUs have time ------------------------------------------------- */
 
@@ -52,6 +53,7 @@ static void set_up(void)
 {
     hogged = (struct hr_cpu_set){0};
     find_error = 0;
+    lock = -1;
     tree = tree_new();
     fake_tracefs_begin(tree, 4);
     ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
@@ -60,6 +62,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
+    close(lock);
     hr_tracefs_close(&tracefs);
     hr_root_close(root);
     fake_tracefs_end();
@@ -75,8 +78,16 @@ static void add_cpus(struct hr_cpu_set *cpus, unsigned first, unsigned last)
 static void make(struct hr_osnoise_plan *plan)
 {
     add_cpus(&plan->online, 0, 3);
-    ck_assert_msg(hr_osnoise_instance_make(&tracefs, "ours", plan, &reason) == 0, "%s",
+    ck_assert_msg(hr_osnoise_instance_make(&tracefs, "ours", plan, &lock, &reason) == 0, "%s",
                   reason.text);
+}
+
+static int remove_ours(void)
+{
+    if (lock >= 0)
+        close(lock);
+    lock = -1;
+    return hr_osnoise_instance_remove(&tracefs, "ours");
 }
 
 static const char *const events[] = {"irq_noise", "softirq_noise", "thread_noise", "nmi_noise",
@@ -305,7 +316,7 @@ START_TEST(a_workload_needs_time)
         add_cpus(&plan.cpus, 1, 3); /* or all */
     add_cpus(&plan.online, 0, 3);
     hr_cpu_set_add(&hogged, 2);
-    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &reason), -EBUSY);
+    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &lock, &reason), -EBUSY);
     ck_assert_msg(strstr(reason.text, "no time on CPU 2,") != NULL, "%s", reason.text);
     ck_assert_ptr_null(strstr(fake_tracefs_log(), "buffer_size_kb"));
     ck_assert(!fake_tracefs_has("instances/ours"));
@@ -320,7 +331,7 @@ START_TEST(cpus_that_cant_be_tried)
     struct hr_osnoise_plan plan = {.by_source = true};
 
     find_error = -EAGAIN;
-    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &reason), -EAGAIN);
+    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &lock, &reason), -EAGAIN);
     ck_assert_int_eq(reason.error, -EAGAIN);
     ck_assert(!fake_tracefs_has("instances/ours"));
 }
@@ -333,7 +344,7 @@ START_TEST(a_taken_name_stays_with_its_owner)
     struct hr_osnoise_plan plan = {.by_source = true};
 
     fake_tracefs_add_instance("ours");
-    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &reason), -EEXIST);
+    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &lock, &reason), -EEXIST);
     ck_assert_int_eq(reason.error, -EEXIST);
     ck_assert_str_eq(fake_tracefs_log(), "+instances/ours\n");
     ck_assert(fake_tracefs_has("instances/ours/current_tracer"));
@@ -353,7 +364,7 @@ START_TEST(leaves_nothing_behind)
     do {
         fake_tracefs_fail_nth(++nth, EIO);
         reason = (struct hr_reason){0};
-        status = hr_osnoise_instance_make(&tracefs, "ours", &plan, &reason);
+        status = hr_osnoise_instance_make(&tracefs, "ours", &plan, &lock, &reason);
         ck_assert_int_eq(status, fake_tracefs_failed() ? -EIO : 0);
         ck_assert_int_eq(reason.error, status);
         ck_assert_int_eq(fake_tracefs_has("instances/ours"), status == 0);
@@ -397,7 +408,7 @@ START_TEST(says_why_not)
 
     add_cpus(&plan.online, 0, 3);
     fake_tracefs_fail(failures[_i].file, failures[_i].error);
-    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &reason),
+    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &lock, &reason),
                      failures[_i].status);
     ck_assert_int_eq(reason.error, failures[_i].status);
     ck_assert_msg(strstr(reason.text, failures[_i].reason) != NULL, "%s", reason.text);
@@ -410,11 +421,12 @@ START_TEST(a_kernel_without_the_tracer_in_instances)
     struct hr_osnoise_plan plan = {.by_source = true};
 
     fake_tracefs_offer("hwlat osnoise_other nop\n");
-    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &reason), -EOPNOTSUPP);
+    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &lock, &reason),
+                     -EOPNOTSUPP);
     ck_assert_ptr_nonnull(strstr(reason.text, "Linux 5.17"));
     ck_assert(!fake_tracefs_has("instances/ours"));
     tree_remove(tree, FAKE_TRACEFS "/instances");
-    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &reason), -ENOENT);
+    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &lock, &reason), -ENOENT);
 }
 END_TEST
 
@@ -425,7 +437,7 @@ START_TEST(starts_stops_and_goes)
     struct hr_osnoise_plan plan = {.by_source = true};
 
     ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", true), -ENOENT);
-    ck_assert_int_eq(hr_osnoise_instance_remove(&tracefs, "ours"), 0);
+    ck_assert_int_eq(remove_ours(), 0);
     make(&plan);
     ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", true), 0);
     ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours"), 0);
@@ -437,7 +449,7 @@ START_TEST(starts_stops_and_goes)
     ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", true), 0);
     fake_tracefs_set(AT "current_tracer", "osnoise\n");
     fake_tracefs_log();
-    ck_assert_int_eq(hr_osnoise_instance_remove(&tracefs, "ours"), 0);
+    ck_assert_int_eq(remove_ours(), 0);
     ck_assert_str_eq(fake_tracefs_log(),
                      AT "tracing_on=0\n" AT "current_tracer=nop\n-instances/ours\n");
     ck_assert(!fake_tracefs_has("instances/ours"));
@@ -468,12 +480,12 @@ START_TEST(stays_while_its_pipes_are_read)
     ck_assert_int_eq(read(fd, page, sizeof(page)), sizeof(page));
     ck_assert_int_eq(read(fd, page, sizeof(page)), -1);
     ck_assert_int_eq(errno, EAGAIN);
-    ck_assert_int_eq(hr_osnoise_instance_remove(&tracefs, "ours"), -EBUSY);
+    ck_assert_int_eq(remove_ours(), -EBUSY);
     ck_assert(fake_tracefs_has("instances/ours"));
     ck_assert_str_eq(fake_tracefs_get(AT "current_tracer"), "osnoise\n"); /* can't be stopped */
     ck_assert_str_eq(fake_tracefs_get(AT "tracing_on"), "0\n");           /* but sleeps */
     close(fd);
-    ck_assert_int_eq(hr_osnoise_instance_remove(&tracefs, "ours"), 0);
+    ck_assert_int_eq(remove_ours(), 0);
 }
 END_TEST
 
@@ -484,9 +496,27 @@ START_TEST(waits_a_moment_for_others)
 
     make(&plan);
     fake_tracefs_fail_nth(3, EBUSY); /* after tracing_on and "nop" the first rmdir */
-    ck_assert_int_eq(hr_osnoise_instance_remove(&tracefs, "ours"), 0);
+    ck_assert_int_eq(remove_ours(), 0);
     ck_assert(fake_tracefs_failed());
     ck_assert(!fake_tracefs_has("instances/ours"));
+}
+END_TEST
+
+/* As long as its owner has it locked, or anyone has a file of it open. */
+START_TEST(one_that_is_used_stays_as_it_is)
+{
+    struct hr_osnoise_plan plan = {.by_source = true};
+
+    make(&plan);
+    ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours"), 0);
+    ck_assert_int_eq(hr_osnoise_instance_remove_unused(&tracefs, "ours"), -EBUSY);
+    ck_assert_str_eq(fake_tracefs_get(AT "current_tracer"), "osnoise\n");
+    ck_assert_str_eq(fake_tracefs_get(AT "tracing_on"), "1\n");
+    close(lock);
+    lock = -1;
+    ck_assert_int_eq(hr_osnoise_instance_remove_unused(&tracefs, "ours"), 0);
+    ck_assert(!fake_tracefs_has("instances/ours"));
+    ck_assert_int_eq(hr_osnoise_instance_remove_unused(&tracefs, "ours"), 0);
 }
 END_TEST
 
@@ -535,6 +565,7 @@ int main(void)
     tcase_add_test(tests, does_not_start_beside_timerlat);
     tcase_add_test(tests, stays_while_its_pipes_are_read);
     tcase_add_test(tests, waits_a_moment_for_others);
+    tcase_add_test(tests, one_that_is_used_stays_as_it_is);
     tcase_add_test(tests, empties_a_table_that_goes_on);
     return run_suite("osnoise_instance", tests);
 }
