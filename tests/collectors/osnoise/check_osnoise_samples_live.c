@@ -7,9 +7,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -444,6 +447,67 @@ START_TEST(allocates_nothing_while_it_reads)
 }
 END_TEST
 
+/* --- Lost records --------------------------------------------------------- */
+
+/* The other end of both pipes. */
+static void answer(int from, int to)
+{
+    char byte;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (read(from, &byte, 1) == 1 && write(to, &byte, 1) == 1)
+        ;
+    _exit(0);
+}
+
+/* Two processes on CPU 1 that wake each other, two hundred times every few milliseconds. */
+static pid_t start_switching(void)
+{
+    cpu_set_t cpu1;
+    int there[2], back[2];
+    char byte = 0;
+    pid_t pid = fork();
+
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    CPU_ZERO(&cpu1);
+    CPU_SET(1, &cpu1);
+    if (sched_setaffinity(0, sizeof(cpu1), &cpu1) < 0 || pipe(there) < 0 || pipe(back) < 0)
+        _exit(1);
+    if (fork() == 0)
+        answer(there[0], back[1]);
+    for (unsigned i = 1; write(there[1], &byte, 1) == 1 && read(back[0], &byte, 1) == 1; i++)
+        if (i % 100 == 0)
+            live_sleep_ms(5);
+    _exit(1);
+}
+
+/* Under one load: those that a small buffer loses, one of the size that is chosen keeps. */
+START_TEST(loses_records_of_a_small_buffer_only)
+{
+    uint64_t lost = 0, threads = 0;
+    pid_t pid = start_switching();
+
+    live.options.max_single_ns = 2000000000;
+    live.options.buffer_bytes = _i == 0 ? HR_OSNOISE_LEAST_BUFFER : 0;
+    live_begin();
+    for (int i = 0; i < 5; i++) {
+        live_sleep_ms(1000);
+        live_read();
+        lost += live_cpu(1)->lost_count;
+        threads += live_cpu(1)->thread_count;
+    }
+    live_end();
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    printf("# %" PRIu64 " threads interfered, %" PRIu64 " records were lost\n", threads, lost);
+    fflush(stdout);
+    ck_assert_uint_gt(threads, 2000);
+    ck_assert_int_eq(lost > 0, _i == 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("osnoise live");
@@ -455,6 +519,7 @@ int main(void)
     tcase_add_test(tests, measures_the_given_cpus_alone);
     tcase_add_test(tests, attaches_to_rtla);
     tcase_add_test(tests, turns_interrupts_off_for_hardware);
+    tcase_add_loop_test(tests, loses_records_of_a_small_buffer_only, 0, 2);
     tcase_add_test(tests, leaves_no_descriptor_behind);
     tcase_add_test(tests, allocates_nothing_while_it_reads);
     tcase_set_timeout(tests, 60);
