@@ -23,6 +23,7 @@
 #include "headroom/room.h"
 #include "headroom/root.h"
 #include "headroom/subject.h"
+#include "headroom/taken_cpus.h"
 #include "headroom/trouble_lines.h"
 #include "headroom/values.h"
 #include "headroom/working_sets.h"
@@ -59,6 +60,7 @@ static struct hr_cgroup_set *groups; /* NULL without a Cgroup option */
 static struct subject whole_system = {.instance = "system"};
 static struct problems problems;
 static struct working_sets working_sets;
+static struct taken_cpus taken;
 static struct alert *alert;     /* NULL without a block <Alert>, and alarms of one before */
 static struct kills *kills;     /* NULL without the option OOM */
 static struct history *history; /* NULL if nothing can be saved */
@@ -141,7 +143,7 @@ static void read_subject(struct subject *subject, const struct hr_cgroup *group,
         return; /* removed */
     values_submit(&submission, reading, (double)config.horizon_us / HR_US_PER_S,
                   &subject->was_in_trouble);
-    stalls_submit(&subject->stalls, subject->source, root, group, reading, &submission);
+    stalls_submit(&subject->stalls, subject->source, root, group, reading, &taken, &submission);
     store_reading(subject, reading);
 }
 
@@ -189,7 +191,8 @@ static void evaluate_alerts(void)
     struct takers others = {.root = root,
                             .groups = groups,
                             .count = config.alert.top_takers,
-                            .cpus = hr_room_machine_cpus(machine)};
+                            .cpus = hr_room_machine_cpus(machine),
+                            .taken = &taken};
     struct hr_cgroup *group = NULL;
 
     if (whole_system.source != NULL)
@@ -211,6 +214,7 @@ static int headroom_read(__attribute__((unused)) user_data_t *data)
     if (groups != NULL)
         selection_read(selection, groups);
     cdtime_t time = cdtime();
+    taken_cpus_begin(&taken, time);
     hr_room_machine_read(machine);
     if (whole_system.source != NULL)
         read_system(time);
@@ -331,6 +335,7 @@ static void stop_measuring(void)
     hr_room_machine_close(machine);
     machine = NULL;
     working_sets_clear(&working_sets);
+    taken_cpus_free(&taken);
     hr_root_close(root);
     root = NULL;
     is_closing = false;

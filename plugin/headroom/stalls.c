@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "headroom/clock.h"
 
@@ -55,6 +56,38 @@ static void split_by_counters(const struct hr_stall_counters *before,
     split_by_causes(&causes, resource, stall_us, stall_pct, pct);
 }
 
+/* What the psi plugin calls these; whatever else had the CPU is outside of the group. */
+static enum hr_stall_part part_of(const char *taker)
+{
+    static const struct {
+        const char *taker;
+        enum hr_stall_part part;
+    } parts[] = {
+        {"itself", HR_STALL_BY_ITSELF},  {"limit", HR_STALL_BY_LIMIT},
+        {"interrupts", HR_STALL_BY_IRQ}, {"steal", HR_STALL_BY_STEAL},
+        {"idle", HR_STALL_BY_UNKNOWN},   {"unattributed", HR_STALL_BY_UNKNOWN},
+    };
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strcmp(taker, parts[i].taker) == 0)
+            return parts[i].part;
+    return HR_STALL_BY_NEIGHBOURS;
+}
+
+/* @return whether it is known who had the CPUs; else nothing is changed. */
+static bool split_by_takers(struct taken_cpus *taken, const char *instance, double stall_pct,
+                            double pct[HR_STALL_PART_COUNT])
+{
+    struct taken_cpus_parts parts;
+
+    if (!taken_cpus_find(taken, instance, stall_pct, &parts))
+        return false;
+    memset(pct, 0, HR_STALL_PART_COUNT * sizeof(*pct));
+    for (size_t i = 0; i < parts.count; i++)
+        pct[part_of(parts.list[i].taker)] += parts.list[i].pct / 100 * stall_pct;
+    return true;
+}
+
 /* --- Submitting -------------------------------------------------------------------- */
 
 static void submit_parts(const struct submission *submission, enum hr_psi_resource resource,
@@ -95,7 +128,8 @@ static bool is_going_on(struct stall *stall, double stall_pct)
     return stall->before != NULL || stall->quiet_count == 0;
 }
 
-/* @return whether the parts are known: those of a stall from its second interval on. */
+/* Splits it by counters. @return whether the parts are known: those of a stall from its second
+ * interval on. */
 static bool split_stall(struct stall *stall, enum hr_psi_resource resource,
                         const struct hr_root *root, const struct hr_cgroup *group, double stall_pct,
                         double pct[HR_STALL_PART_COUNT])
@@ -117,14 +151,18 @@ static bool split_stall(struct stall *stall, enum hr_psi_resource resource,
 
 void stalls_submit(struct stalls *stalls, struct hr_room_source *source, const struct hr_root *root,
                    const struct hr_cgroup *group, const struct hr_room_reading *reading,
-                   const struct submission *submission)
+                   struct taken_cpus *taken, const struct submission *submission)
 {
     for (int i = 0; i < HR_PSI_IRQ; i++) {
         double pct[HR_STALL_PART_COUNT] = {0};
+        struct stall *stall = &stalls->of[i];
         if (!reading->has_stall[i])
             continue;
-        if (split_stall(&stalls->of[i], i, root, group, reading->stall_pct[i], pct))
-            submit_parts(submission, i, &stalls->of[i].seen, pct);
+        bool is_known = split_stall(stall, i, root, group, reading->stall_pct[i], pct);
+        if (i == HR_PSI_CPU && group != NULL && stall->before != NULL)
+            is_known |= split_by_takers(taken, submission->instance, reading->stall_pct[i], pct);
+        if (is_known)
+            submit_parts(submission, i, &stall->seen, pct);
         add_unknown(reading->stall_pct[i], pct);
         hr_room_add_stalls(source, i, pct);
     }

@@ -3,9 +3,12 @@
  * headroom/stalls.h - splits the stall of each interval by its causes, those of headroom/
  * stall_cause.h, and submits the parts.
  *
- * What the causes come from is read while tasks are stalled only: a stall is split from its
- * second interval on. A cause that was seen once goes on to be submitted, with 0 where there is
- * none.
+ * That of a CPU by what the psi plugin measures of the group, for how long each of its tasks waited
+ * for whom, where it does; else, as all others, by counters of the kernel, which say less of others
+ * and the group itself. What the counters are is read while tasks are stalled only: by them a stall
+ * is split from its second interval on. An interval is split in one of the two ways; its parts add
+ * up to the stall either way. A cause that was seen once goes on to be submitted, with 0 where
+ * there is none.
  */
 #ifndef HEADROOM_PLUGIN_HEADROOM_STALLS_H
 #define HEADROOM_PLUGIN_HEADROOM_STALLS_H
@@ -13,6 +16,7 @@
 #include "common/submit.h"
 #include "headroom/room.h"
 #include "headroom/stall_cause.h"
+#include "headroom/taken_cpus.h"
 
 /** What is kept of a resource. */
 struct stall {
@@ -30,9 +34,9 @@ struct stalls {
 void stalls_clear(struct stalls *stalls);
 
 /** Explains, submits, and adds to what is kept of the last hour. @param source  of which the
- * reading is. @param group  NULL: the system. */
+ * reading is. @param group  NULL: the system. @param taken  of this interval. */
 void stalls_submit(struct stalls *stalls, struct hr_room_source *source, const struct hr_root *root,
                    const struct hr_cgroup *group, const struct hr_room_reading *reading,
-                   const struct submission *submission);
+                   struct taken_cpus *taken, const struct submission *submission);
 
 #endif

@@ -19,6 +19,13 @@
 
 /* --- Names -------------------------------------------------------------------------- */
 
+/* Where there were none, there are none as long as collectd has no more series, and no fewer. */
+void taken_cpus_begin(struct taken_cpus *taken, cdtime_t time)
+{
+    taken->time = time;
+    taken->is_listed = taken->are_none && uc_get_size() == taken->cache_size;
+}
+
 /* @return what of a name follows a beginning; NULL: it begins otherwise, or is NULL itself. */
 static const char *skip(const char *name, const char *beginning)
 {
@@ -27,39 +34,71 @@ static const char *skip(const char *name, const char *beginning)
     return name != NULL && strncmp(name, beginning, length) == 0 ? name + length : NULL;
 }
 
-/* The names are the cache's own, and it is locked while they are walked. What memory is too short
- * for is left out. */
-static void list_names(struct taken_cpus *taken)
+/* Whether its rate is of an interval as long as ours, and not of one long ago. */
+static bool is_of_interval(const struct taken_cpus *taken, uc_iter_t *cache)
 {
-    uc_iter_t *cache = uc_get_iterator();
-    char *name;
+    const cdtime_t own = plugin_get_interval();
+    cdtime_t interval, time;
 
-    taken->is_listed = true;
-    while (cache != NULL && uc_iterator_next(cache, &name) == 0) {
-        if (skip(skip(name, hostname_g), SERIES_BEGIN) == NULL ||
-            strstr(name, TAKEN_BEGIN) == NULL ||
-            HR_ARRAY_RESERVE(taken->names, taken->capacity, taken->count + 1) != 0)
-            continue;
-        taken->names[taken->count] = strdup(name);
-        taken->count += taken->names[taken->count] != NULL;
-    }
-    uc_iterator_destroy(cache);
+    return uc_iterator_get_interval(cache, &interval) == 0 && interval == own &&
+           uc_iterator_get_time(cache, &time) == 0 && time + 2 * own > taken->time;
 }
 
-/* @return the taker of a series of the group, which ends with TAKEN_END; NULL: it is another one.
- */
-static const char *find_taker(const char *name, const char *instance)
+static bool add_name(struct taken_cpus *taken, const char *name)
 {
-    const char *taker =
-        skip(skip(skip(skip(name, hostname_g), SERIES_BEGIN), instance), TAKEN_BEGIN);
-    const char *by = skip(taker, BY);
+    const size_t size = strlen(name) + 1;
 
-    if (by != NULL)
-        taker = by;
-    if (taker == NULL || strlen(taker) <= strlen(TAKEN_END) ||
-        strcmp(taker + strlen(taker) - strlen(TAKEN_END), TAKEN_END) != 0)
-        return NULL;
-    return taker;
+    if (HR_ARRAY_RESERVE(taken->text, taken->text_capacity, taken->text_size + size) != 0 ||
+        HR_ARRAY_RESERVE(taken->names, taken->capacity, taken->count + 1) != 0)
+        return false;
+    memcpy(taken->text + taken->text_size, name, size);
+    taken->names[taken->count++] = taken->text_size;
+    taken->text_size += size;
+    return true;
+}
+
+/* The names are the cache's own, a tree of them, so that they come in order; it is locked while
+ * they are walked. If memory is too short for one none is known, as without it parts would be
+ * wrong. */
+static void list_names(struct taken_cpus *taken)
+{
+    bool has_memory = true;
+    char *name;
+
+    taken->is_listed = taken->are_none = true;
+    taken->cache_size = uc_get_size();
+    taken->count = taken->text_size = 0;
+    uc_iter_t *cache = uc_get_iterator();
+    while (cache != NULL && has_memory && uc_iterator_next(cache, &name) == 0) {
+        if (skip(skip(name, hostname_g), SERIES_BEGIN) == NULL || strstr(name, TAKEN_BEGIN) == NULL)
+            continue;
+        taken->are_none = false;
+        if (is_of_interval(taken, cache))
+            has_memory = add_name(taken, name);
+    }
+    uc_iterator_destroy(cache);
+    if (!has_memory)
+        taken->count = 0;
+}
+
+static const char *name_at(const struct taken_cpus *taken, size_t i)
+{
+    return taken->text + taken->names[i];
+}
+
+/* The first name that isn't before a text. */
+static size_t find_first(const struct taken_cpus *taken, const char *text)
+{
+    size_t first = 0, end = taken->count;
+
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (strcmp(name_at(taken, middle), text) < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
 }
 
 /* --- Parts -------------------------------------------------------------------------- */
@@ -77,21 +116,36 @@ static double read_rate(const char *name)
     return rate;
 }
 
+/* @param taker  what follows the beginning of its series' names in this one. @return what it took.
+ */
+static double add_part(struct taken_cpus_parts *parts, const char *name, const char *taker)
+{
+    const char *by = skip(taker, BY), *end;
+
+    if (by != NULL)
+        taker = by;
+    end = taker + strlen(taker) - strlen(TAKEN_END);
+    if (parts->count == TAKEN_CPUS_MOST || end <= taker || strcmp(end, TAKEN_END) != 0)
+        return 0;
+    struct taken_cpus_part *part = &parts->list[parts->count++];
+    snprintf(part->taker, sizeof(part->taker), "%.*s", (int)(end - taker), taker);
+    part->pct = read_rate(name);
+    return part->pct;
+}
+
 /* @return the sum of all. */
 static double read_rates(const struct taken_cpus *taken, const char *instance,
                          struct taken_cpus_parts *parts)
 {
+    char begin[3 * DATA_MAX_NAME_LEN];
     double sum = 0;
 
-    for (size_t i = 0; i < taken->count && parts->count < TAKEN_CPUS_MOST; i++) {
-        const char *taker = find_taker(taken->names[i], instance);
+    snprintf(begin, sizeof(begin), "%s" SERIES_BEGIN "%s" TAKEN_BEGIN, hostname_g, instance);
+    for (size_t i = find_first(taken, begin); i < taken->count; i++) {
+        const char *name = name_at(taken, i), *taker = skip(name, begin);
         if (taker == NULL)
-            continue;
-        struct taken_cpus_part *part = &parts->list[parts->count++];
-        part->pct = read_rate(taken->names[i]);
-        snprintf(part->taker, sizeof(part->taker), "%.*s", (int)(strlen(taker) - strlen(TAKEN_END)),
-                 taker);
-        sum += part->pct;
+            break;
+        sum += add_part(parts, name, taker);
     }
     return sum;
 }
@@ -120,8 +174,7 @@ bool taken_cpus_find(struct taken_cpus *taken, const char *instance, double stal
 
 void taken_cpus_free(struct taken_cpus *taken)
 {
-    for (size_t i = 0; i < taken->count; i++)
-        free(taken->names[i]);
     free(taken->names);
+    free(taken->text);
     *taken = (struct taken_cpus){.names = NULL};
 }

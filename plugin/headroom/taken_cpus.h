@@ -13,10 +13,15 @@
 
 #include "plugin.h"
 
-/** The names of all these series. All zeros: they aren't listed yet. */
+/** The names of all these series of an interval, in order; all zeros: none. */
 struct taken_cpus {
-    bool is_listed;
-    char **names;
+    cdtime_t time;     /**< when the interval ended */
+    bool is_listed;    /**< they are those of this interval */
+    bool are_none;     /**< when they were listed, collectd had none, of any age or interval, */
+    size_t cache_size; /**< and so many series in all */
+    char *text;        /**< the names one after the other, each with a NUL */
+    size_t text_size, text_capacity;
+    size_t *names; /**< where each begins */
     size_t count, capacity;
 };
 
@@ -35,14 +40,18 @@ struct taken_cpus_parts {
     size_t count;
 };
 
+/** Begins an interval. @param time  of its values. */
+void taken_cpus_begin(struct taken_cpus *taken, cdtime_t time);
+
 /**
- * Finds who had the CPUs that a group waited for. The first call looks through all series that
- * collectd has, so it is for alarms rather than for intervals.
+ * Finds who had the CPUs that a group waited for. The first call in an interval looks through all
+ * series that collectd has; but if there were none of these, only once it has more, or fewer.
  *
  * @param instance   of the group.
  * @param stall_pct  how much of the time any of its tasks waited, those of groups below, too.
- * @return whether that is known: it is measured of half of that time at least. Of a group above
- *         others that are selected, the psi plugin has its own tasks' only.
+ * @return whether that is known: the psi plugin has the same interval as this one, whose read
+ *         callback this is, and its last one is of half of that time at least. Of a group above
+ *         others that are selected, it has the group's own tasks only.
  */
 bool taken_cpus_find(struct taken_cpus *taken, const char *instance, double stall_pct,
                      struct taken_cpus_parts *parts);

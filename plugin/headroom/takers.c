@@ -198,7 +198,6 @@ void takers_clear(struct takers *takers)
         free(takers->rankings[i].shared);
         takers->rankings[i] = (struct takers_ranking){.list = NULL};
     }
-    taken_cpus_free(&takers->taken);
 }
 
 /* The next of those within a group. @param after  NULL: the first. @return NULL: there is none. */
@@ -436,8 +435,7 @@ static bool append_taken(struct takers *takers, const struct subject *subject,
 {
     struct taken_cpus_parts parts;
 
-    if (!taken_cpus_find(&takers->taken, subject->instance, subject->stall_pct[SUBJECT_CPU],
-                         &parts))
+    if (!taken_cpus_find(takers->taken, subject->instance, subject->stall_pct[SUBJECT_CPU], &parts))
         return false;
     for (size_t i = 0; i < parts.count && i < takers->count; i++) {
         const struct taken_cpus_part *part = &parts.list[i];

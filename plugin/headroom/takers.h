@@ -45,10 +45,10 @@ struct takers {
     size_t count;                 /**< how many are named at most; TAKERS_MOST or fewer */
     size_t cpus;                  /**< of the machine; 0: not known */
     struct takers_ranking rankings[TAKERS_RANKING_COUNT]; /**< initially all zeros */
-    struct taken_cpus taken;                              /**< the same */
+    struct taken_cpus *taken;                             /**< of this interval */
 };
 
-/** Frees the rankings, and what was found of who took CPUs. */
+/** Frees the rankings. */
 void takers_clear(struct takers *takers);
 
 /** Copies the path of the group whose limit binds, "" of the machine. */

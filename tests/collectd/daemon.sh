@@ -236,6 +236,9 @@ has_values() {
 cgroup_mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
 groups=$cgroup_mount/$group_name
 
+# mount_of CONTROLLER: where version 1 has it; nothing if it hasn't.
+mount_of() { awk -v name="$1" '$3 == "cgroup" && (","$4",") ~ ("," name ",") { print $2; exit }' /proc/self/mounts; }
+
 # require_groups: makes the group that holds all others, or skips.
 require_groups() {
     [ -n "$cgroup_mount" ] || skip_all "no cgroup2 hierarchy is mounted"

@@ -11,7 +11,7 @@
 static struct {
     const char *name;
     double number;
-    cdtime_t time;
+    cdtime_t time, interval;
 } cached[MAX_SERIES];
 static size_t cached_count;
 
@@ -19,16 +19,20 @@ struct uc_iter_s {
     size_t next;
 };
 
+/* In the order of the names, as collectd has them. */
 static size_t find_or_add(const char *name)
 {
     size_t i = 0;
 
-    while (i < cached_count && strcmp(cached[i].name, name) != 0)
+    while (i < cached_count && strcmp(cached[i].name, name) < 0)
         i++;
-    if (i == MAX_SERIES)
+    if (i < cached_count && strcmp(cached[i].name, name) == 0)
+        return i;
+    if (cached_count == MAX_SERIES)
         abort();
+    memmove(&cached[i + 1], &cached[i], (cached_count++ - i) * sizeof(*cached));
+    memset(&cached[i], 0, sizeof(*cached));
     cached[i].name = name;
-    cached_count += i == cached_count;
     return i;
 }
 
@@ -42,9 +46,19 @@ void fake_cache_set_time(const char *name, cdtime_t time)
     cached[find_or_add(name)].time = time;
 }
 
+void fake_cache_set_interval(const char *name, cdtime_t interval)
+{
+    cached[find_or_add(name)].interval = interval;
+}
+
 void fake_cache_forget(void)
 {
     cached_count = 0;
+}
+
+size_t uc_get_size(void)
+{
+    return cached_count;
 }
 
 uc_iter_t *uc_get_iterator(void)
@@ -69,6 +83,14 @@ int uc_iterator_next(uc_iter_t *iter, char **ret_name)
 int uc_iterator_get_time(uc_iter_t *iter, cdtime_t *ret_time)
 {
     *ret_time = cached[iter->next - 1].time;
+    return 0;
+}
+
+int uc_iterator_get_interval(uc_iter_t *iter, cdtime_t *ret_interval)
+{
+    const cdtime_t interval = cached[iter->next - 1].interval;
+
+    *ret_interval = interval != 0 ? interval : plugin_get_interval();
     return 0;
 }
 

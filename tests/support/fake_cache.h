@@ -15,6 +15,9 @@ void fake_cache_set(const char *name, double number);
 /** Sets when a series, which may be a new one, had its last value. */
 void fake_cache_set_time(const char *name, cdtime_t time);
 
+/** Sets the interval of a series, by default the plugin's. */
+void fake_cache_set_interval(const char *name, cdtime_t interval);
+
 /** Forgets all. */
 void fake_cache_forget(void);
 

@@ -292,6 +292,140 @@ START_TEST(causes_add_up_to_the_stall)
 }
 END_TEST
 
+/* --- Who had the CPUs ----------------------------------------------------------------- */
+
+enum {
+    BY_B,
+    BY_KWORKER,
+    BY_OTHER,
+    BY_ITSELF,
+    BY_LIMIT,
+    BY_INTERRUPTS,
+    BY_STEAL,
+    BY_IDLE,
+    UNATTRIBUTED
+};
+
+#define TAKEN(taker) "host.example/psi-a/derive-cpu_taken_" taker "_us"
+
+static const char *const takers[] = {
+    [BY_B] = TAKEN("by_b"),
+    [BY_KWORKER] = TAKEN("by_kworker"),
+    [BY_OTHER] = TAKEN("by_other"),
+    [BY_ITSELF] = TAKEN("by_itself"),
+    [BY_LIMIT] = TAKEN("by_limit"),
+    [BY_INTERRUPTS] = TAKEN("by_interrupts"),
+    [BY_STEAL] = TAKEN("by_steal"),
+    [BY_IDLE] = TAKEN("by_idle"),
+    [UNATTRIBUTED] = TAKEN("unattributed"),
+};
+
+/* What the psi plugin has of the group: how many milliseconds of each second its tasks waited. */
+static void set_taken(const double ms[COUNT(takers)], cdtime_t time)
+{
+    for (size_t i = 0; i < COUNT(takers); i++) {
+        fake_cache_set(takers[i], 1e3 * ms[i]);
+        fake_cache_set_time(takers[i], time);
+    }
+}
+
+static void assert_parts(const double expected_pct[HR_STALL_PART_COUNT])
+{
+    for (int i = 0; i < HR_STALL_PART_COUNT; i++) {
+        char identifier[64];
+        snprintf(identifier, sizeof(identifier), "headroom-a/percent-cpu-by-%s",
+                 hr_stall_part_name(i));
+        const bool is_there = fake_find(identifier) != NULL;
+        ck_assert_double_eq_tol(is_there ? harness_number(identifier) : 0, expected_pct[i], 0.01);
+    }
+}
+
+static const struct {
+    double stalled_s, none_ran_s; /* of 10 */
+    double waited_ms[COUNT(takers)];
+    double expected_pct[HR_STALL_PART_COUNT];
+} splits[] = {
+    /* Two of its tasks share a CPU with one of b, each a third: both wait, for one another and b.
+     */
+    {10,
+     10. / 3,
+     {[BY_B] = 2000. / 3, [BY_ITSELF] = 2000. / 3},
+     {[HR_STALL_BY_NEIGHBOURS] = 50, [HR_STALL_BY_ITSELF] = 50}},
+    /* A limit of a quarter of a CPU, which it shares with b: half of the time it is throttled. */
+    {7.5,
+     7.5,
+     {[BY_B] = 250, [BY_LIMIT] = 500},
+     {[HR_STALL_BY_NEIGHBOURS] = 25, [HR_STALL_BY_LIMIT] = 50}},
+    /* Of two tasks on two CPUs, one or both wait for 6 s. */
+    {6,
+     3,
+     {100, 150, 50, 200, 250, 75, 125, 20, 30},
+     {[HR_STALL_BY_NEIGHBOURS] = 18,
+      [HR_STALL_BY_ITSELF] = 12,
+      [HR_STALL_BY_LIMIT] = 15,
+      [HR_STALL_BY_IRQ] = 4.5,
+      [HR_STALL_BY_STEAL] = 7.5,
+      [HR_STALL_BY_UNKNOWN] = 3}},
+};
+
+/* From the first interval on, as no counters from before it are needed. */
+START_TEST(splits_a_stall_by_who_had_the_cpus)
+{
+    harness_begin("Cgroup \"a\"\nSystem false");
+    harness_read();
+    for (unsigned i = 1; i <= 2; i++) {
+        tree_pressure(tree, "a", "cpu", (uint64_t)(1e6 * splits[_i].stalled_s * i),
+                      (uint64_t)(1e6 * splits[_i].none_ran_s * i));
+        set_taken(splits[_i].waited_ms, cdtime());
+        headroom_pass(10);
+        assert_parts(splits[_i].expected_pct);
+    }
+}
+END_TEST
+
+/* What throttle() does, by counters: throttled for 5 s of 6, and what was in the last period isn't
+ * known. */
+static const double by_counters_pct[HR_STALL_PART_COUNT] = {
+    [HR_STALL_BY_LIMIT] = 50, [HR_STALL_BY_NEIGHBOURS] = 9, [HR_STALL_BY_UNKNOWN] = 1};
+static const double by_takers_pct[HR_STALL_PART_COUNT] = {[HR_STALL_BY_NEIGHBOURS] = 60};
+static const double by_b_ms[COUNT(takers)] = {[BY_B] = 600};
+static const double too_little_ms[COUNT(takers)] = {[BY_B] = 299};
+
+/* When there are none yet, they are of less than half of the stall, of another interval, or none
+ * has come for two. */
+START_TEST(splits_by_counters_where_it_isnt_known_who_had_the_cpus)
+{
+    const cdtime_t second = TIME_T_TO_CDTIME_T(1);
+
+    room_tree_write(tree, "a", "cpu.max", "50000 100000\n");
+    harness_begin("Cgroup \"a\"\nSystem false");
+    harness_read();
+    fake_cache_set("host.example/psi-a/percent-cpu-some", 60);
+    throttle(1);
+    throttle(2);
+    assert_parts(by_counters_pct);
+    set_taken(by_b_ms, cdtime());
+    throttle(3);
+    assert_parts(by_takers_pct);
+    set_taken(too_little_ms, cdtime());
+    throttle(4);
+    assert_parts(by_counters_pct);
+    set_taken(by_b_ms, cdtime());
+    throttle(5);
+    assert_parts(by_takers_pct);
+    set_taken(by_b_ms, cdtime() - 15 * second);
+    throttle(6);
+    assert_parts(by_counters_pct);
+    set_taken(by_b_ms, cdtime());
+    throttle(7);
+    assert_parts(by_takers_pct);
+    for (size_t i = 0; i < COUNT(takers); i++)
+        fake_cache_set_interval(takers[i], second);
+    throttle(8);
+    assert_parts(by_counters_pct);
+}
+END_TEST
+
 /* --- Trouble -------------------------------------------------------------------------- */
 
 /* Both CPUs are always busy. The group waits for more than its line, then for less: what stops
@@ -586,6 +720,8 @@ int main(void)
     tcase_add_test(tests, splits_a_stall_by_cause);
     tcase_add_test(tests, says_once_that_groups_have_no_memory_controller);
     tcase_add_test(tests, causes_add_up_to_the_stall);
+    tcase_add_loop_test(tests, splits_a_stall_by_who_had_the_cpus, 0, COUNT(splits));
+    tcase_add_test(tests, splits_by_counters_where_it_isnt_known_who_had_the_cpus);
     tcase_add_test(tests, time_to_trouble_goes_on);
     tcase_add_test(tests, trouble_is_not_over_before_it_is_measured);
     tcase_add_test(tests, says_once_that_limits_cant_be_read);

@@ -502,6 +502,13 @@ static const struct {
     {0, 0, 0, 0, "; taking: p/a 1 CPU; waiting"},
 };
 
+/* Of all of the test. */
+static void set_taken(const char *name, double us)
+{
+    fake_cache_set(name, us);
+    fake_cache_set_time(name, cdtime() + TIME_T_TO_CDTIME_T(1000));
+}
+
 /* That the first used most of them elsewhere is another matter. Without these values, or if they
  * are of less than half of its wait, as of groups above others, whoever uses most is named. */
 START_TEST(names_who_had_the_cpus_that_it_waited_for)
@@ -510,15 +517,15 @@ START_TEST(names_who_had_the_cpus_that_it_waited_for)
 
     add_users(weights);
     room_tree_write(tree, "p", "cpu.weight", "100\n");
-    fake_cache_set(TAKEN "by_p_b_us", 1e3 * taken[_i].by_b_ms);
-    fake_cache_set(TAKEN "by_itself_us", 1e3 * taken[_i].by_itself_ms);
-    fake_cache_set(TAKEN "by_kworker_us", 1e3 * taken[_i].by_kworker_ms);
-    fake_cache_set(TAKEN "by_other_us", 1e3 * taken[_i].by_other_ms);
-    fake_cache_set(TAKEN "unattributed_us", 0);
-    fake_cache_set(TAKEN "by_p_b", 1e9); /* others */
-    fake_cache_set("host.example/psi-p_c/derive-cpu_some_us", 1e9);
-    fake_cache_set("host.example/psi-p_c2/derive-cpu_taken_by_p_a_us", 1e9);
-    fake_cache_set("other.example/psi-p_c/derive-cpu_taken_by_p_a_us", 1e9);
+    set_taken(TAKEN "by_p_b_us", 1e3 * taken[_i].by_b_ms);
+    set_taken(TAKEN "by_itself_us", 1e3 * taken[_i].by_itself_ms);
+    set_taken(TAKEN "by_kworker_us", 1e3 * taken[_i].by_kworker_ms);
+    set_taken(TAKEN "by_other_us", 1e3 * taken[_i].by_other_ms);
+    set_taken(TAKEN "unattributed_us", 0);
+    set_taken(TAKEN "by_p_b", 1e9); /* others */
+    set_taken("host.example/psi-p_c/derive-cpu_some_us", 1e9);
+    set_taken("host.example/psi-p_c2/derive-cpu_taken_by_p_a_us", 1e9);
+    set_taken("other.example/psi-p_c/derive-cpu_taken_by_p_a_us", 1e9);
     harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\n</Alert>");
     keep_third_waiting(90, 90);
     headroom_assert_says(headroom_await_notice(NOTIF_WARNING, 1), taken[_i].taking);
