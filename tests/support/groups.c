@@ -30,6 +30,7 @@ struct groups {
     char path[64];
     int mount;
     int dirfd;
+    bool is_v1;
     pid_t cleanup_pid;
     int cleanup_pipe; /* it gets end of file when we close this, or end */
     size_t count;
@@ -129,7 +130,10 @@ struct groups *groups_new_v1(const char *controller)
         close(mount);
         mount = -ENOENT;
     }
-    return make_groups(mount);
+    struct groups *groups = make_groups(mount);
+    if (groups != NULL)
+        groups->is_v1 = true;
+    return groups;
 }
 
 void groups_free(struct groups *groups)
@@ -179,7 +183,7 @@ static pid_t start_process(struct groups *groups, const char *name)
     int fd = -1;
 
     require(groups->count < MAX_PROCESSES, "start a process in", name);
-    if (name != NULL) {
+    if (name != NULL && !groups->is_v1) {
         fd = openat(groups->dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         require(fd >= 0, "open", name);
         how.flags = CLONE_INTO_CGROUP;
@@ -188,6 +192,8 @@ static pid_t start_process(struct groups *groups, const char *name)
     pid_t pid = (pid_t)syscall(SYS_clone3, &how, sizeof(how));
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* a killed test leaves no process behind */
+        if (name != NULL && groups->is_v1)
+            groups_write(groups, name, "cgroup.procs", "0");
         return 0;
     }
     require(pid > 0, "start a process in", name);

@@ -21,8 +21,7 @@ struct groups;
  */
 struct groups *groups_new(void);
 
-/** The same in the version 1 hierarchy of a controller, where groups_start_… can't place a process.
- */
+/** The same in the version 1 hierarchy of a controller. */
 struct groups *groups_new_v1(const char *controller);
 
 /** Ends the processes, removes the groups. */

@@ -333,36 +333,7 @@ START_TEST(test_waits_that_are_not_measured_count_nowhere)
 }
 END_TEST
 
-/* --- Limits --------------------------------------------------------------- */
-
-#define PERIOD_MS 100
-
-/* For how long the group of the limit was throttled, which is counted when that ends. */
-static double read_throttled(const struct live *of)
-{
-    char line[128];
-    double ms = -1;
-    int fd = openat(groups_dirfd(of->groups), "limited/cpu.stat", O_RDONLY);
-
-    ck_assert_int_ge(fd, 0);
-    FILE *file = fdopen(fd, "r");
-    while (fgets(line, sizeof(line), file) != NULL)
-        if (strncmp(line, "throttled_time ", 15) == 0)
-            ms = strtod(line + 15, NULL) / 1e6;
-    fclose(file);
-    ck_assert_double_ge(ms, 0);
-    return ms;
-}
-
-static void spin_v1(const char *group)
-{
-    char pid[16];
-    pid_t busy = groups_start_busy(groups, NULL, cpu);
-
-    snprintf(pid, sizeof(pid), "%d", (int)busy);
-    groups_write(groups, group, "cgroup.procs", pid);
-    live_add(&live, group, busy);
-}
+/* --- Weights -------------------------------------------------------------- */
 
 static void open_v1(void)
 {
@@ -398,8 +369,8 @@ START_TEST(test_weights_show_in_what_is_taken_v1)
     groups_make(groups, "heavy");
     groups_write(groups, "heavy", "cpu.shares", "4096");
     live_watch(&live, "light", "heavy", NULL);
-    spin_v1("light");
-    spin_v1("heavy");
+    spin("light");
+    spin("heavy");
     expect_weights();
 }
 END_TEST
@@ -414,76 +385,6 @@ START_TEST(test_weights_show_in_what_is_taken)
     spin("light");
     spin("heavy");
     expect_weights();
-}
-END_TEST
-
-/* The limit is of the group above. Beside it another group runs all the time. */
-START_TEST(test_a_limit_takes_what_it_throttles)
-{
-    open_v1();
-    live.other_sum = read_throttled;
-    groups_make(groups, "limited");
-    groups_make(groups, "limited/web");
-    groups_make(groups, "backup");
-    live_watch(&live, "limited/web", "backup", NULL);
-    for (int i = 0; i < _i; i++)
-        spin_v1("limited/web");
-    spin_v1("backup");
-    groups_write(groups, "limited", "cpu.cfs_quota_us", "2000");
-    live_measure(&live, 5000);
-    live_expect_sum(&live, "limited/web");
-    /* Each of the tasks waits for as long as the group is throttled. */
-    struct live_bounds throttled = live_other(&live);
-    throttled.least_ms *= _i;
-    throttled.most_ms *= _i;
-    ck_assert_double_gt(throttled.most_ms, 0);
-    live_expect("limited/web by its limit", live_cell(&live, "limited/web", HR_BLAME_LIMIT, NULL),
-                throttled, LIVE_TAKEN_PCT, PERIOD_MS * _i);
-    ck_assert_double_eq(live_cell(&live, "backup", HR_BLAME_LIMIT, NULL), 0);
-}
-END_TEST
-
-#define ROUNDS 5
-
-/* Lets the limit throttle the task that spins, and lifts it. */
-static void throttle(void)
-{
-    const pid_t pid = live.tasks[0].pid;
-    const double before_ms = read_throttled(&live);
-
-    groups_write(groups, "limited", "cpu.cfs_quota_us", "1000");
-    while (read_throttled(&live) == before_ms)
-        usleep(1000);
-    groups_write(groups, "limited", "cpu.cfs_quota_us", "-1");
-    live_await_run(pid, live_read_sums(pid).ran_ms + 5);
-}
-
-/* It is measured once its task runs, which leaves the CPU then as it is throttled. */
-START_TEST(test_a_limit_takes_the_first_wait_that_is_measured)
-{
-    open_v1();
-    live.other_sum = read_throttled;
-    groups_make(groups, "limited");
-    groups_make(groups, "limited/web");
-    /* Whatever else the machine does, so that it runs when it is measured. */
-    groups_write(groups, ".", "cpu.shares", "262144");
-    groups_write(groups, "limited", "cpu.shares", "262144");
-    for (int round = 0; round < ROUNDS; round++) {
-        live_watch_first(&live, 0, "limited/web", NULL);
-        spin_v1("limited/web");
-        live_watch_first(&live, 1, "limited/web", NULL);
-        live_read(&live, 0);
-        throttle();
-        live_read(&live, 1);
-        ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
-        live_print(&live);
-        if (hr_blame_knows_limit(live.blame))
-            live_expect("limited/web by its limit",
-                        live_cell(&live, "limited/web", HR_BLAME_LIMIT, NULL), live_other(&live),
-                        LIVE_TAKEN_PCT, PERIOD_MS / 4.0);
-        groups_end(groups, live.tasks[0].pid);
-        live.task_count = 0;
-    }
 }
 END_TEST
 
@@ -526,10 +427,7 @@ int main(void)
     tcase_add_test(tests, test_waits_that_are_not_measured_count_nowhere);
     if (has_weights())
         tcase_add_test(tests, test_weights_show_in_what_is_taken);
-    if (has_v1()) {
+    if (has_v1())
         tcase_add_test(tests, test_weights_show_in_what_is_taken_v1);
-        tcase_add_loop_test(tests, test_a_limit_takes_what_it_throttles, 1, 3);
-        tcase_add_test(tests, test_a_limit_takes_the_first_wait_that_is_measured);
-    }
     return run_suite("blame_live", tests);
 }
