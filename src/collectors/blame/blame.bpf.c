@@ -106,6 +106,26 @@ int BPF_PROG(on_wakeup, struct task_struct *task)
     return record_wakeup(to_read(task));
 }
 
+/* So is a process that is new: otherwise it isn't known whether a limit or what else kept it from
+ * the CPU until it runs for the first time. */
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_start, struct task_struct *trusted)
+{
+    struct task_struct *task = to_read(trusted);
+    __u32 zero = 0, cpu = bpf_get_smp_processor_id();
+    struct blame_control *state = bpf_map_lookup_elem(&control, &zero);
+    struct ring *ring = bpf_map_lookup_elem(&rings, &cpu);
+
+    if (!state || !ring ||
+        !is_measured(group_of(ring, task, cgroup_id_of(task), state->generation)))
+        return 0;
+    const struct moment moment = moment_of(task->se.cfs_rq->rq);
+    struct task *kept = add_task(task, moment.now);
+    if (kept)
+        keep_queued(task, kept, task->sched_info.last_queued, &moment);
+    return 0;
+}
+
 /* A queued task leaves a run queue, which is locked, for another one. */
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(on_migrate, struct task_struct *trusted, int destination)

@@ -10,7 +10,7 @@
 #include "base/bpf_constants.h"
 #include "blame/object.h"
 
-#define PROGRAM_MAX 4
+#define PROGRAM_MAX 5
 #define BATCH_MAX   4096 /* entries copied in one call */
 
 struct object {

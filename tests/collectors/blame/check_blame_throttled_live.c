@@ -178,6 +178,20 @@ static void wake_again_and_again(void)
     }
 }
 
+/* Some of these are queued for the first time. */
+static void start_processes(void)
+{
+    for (;;) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            use_cpu(300);
+            _exit(0);
+        }
+        waitpid(pid, NULL, 0);
+    }
+}
+
 /* Starts a process in the group of the limit. @return its id; it ends with the test. */
 static pid_t start_limited(void (*run)(void))
 {
@@ -216,6 +230,8 @@ static const struct {
 } loads[] = {
     {{spin_on}},
     {{spin_on, wake_again_and_again}},
+    {{start_processes}},
+    {{start_processes, wake_again_and_again}},
 };
 
 START_TEST(test_on_an_idle_cpu_all_is_by_the_limit)
