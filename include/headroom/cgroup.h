@@ -106,6 +106,9 @@ struct hr_cgroup_options {
     size_t max_empty;
     /** Nanoseconds between full scans; 0: the default, five minutes. */
     uint64_t rescan_ns;
+    /** Whether the set is read once, and closed: then nothing is followed, as to end that waits for
+     * threads of the kernel, tenths of a second where many tasks want the CPUs. */
+    bool once;
     /** Called for every event, by hr_cgroup_set_read(), _read_events() and _close(). */
     void (*event)(struct hr_cgroup *group, enum hr_cgroup_event event, void *context);
     void *context;

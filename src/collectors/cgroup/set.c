@@ -299,7 +299,7 @@ static void queue_nodes(struct hr_cgroup_set *set, bool only_unwatched)
 
 static void open_inotify(struct hr_cgroup_set *set)
 {
-    if (set->inotify != NULL)
+    if (set->inotify != NULL || set->options.once)
         return;
     int status = hr_inotify_open(&set->inotify);
     if (status < 0)

@@ -159,7 +159,7 @@ static int open_set(const struct hr_root *root, const char *controller, const ch
                     size_t count, struct hr_cgroup_set **result)
 {
     const struct hr_cgroup_options options = {
-        .controller = controller, .patterns = patterns, .pattern_count = count};
+        .controller = controller, .patterns = patterns, .pattern_count = count, .once = true};
     struct hr_cgroup_set *set;
     int status = hr_cgroup_set_open(root, &options, &set);
 

@@ -356,6 +356,25 @@ START_TEST(polls_without_inotify)
 }
 END_TEST
 
+/* Closing inotify takes long where CPUs are busy. */
+START_TEST(follows_nothing_that_is_read_once)
+{
+    const char *pattern = "**";
+    const struct hr_cgroup_options options = {.patterns = &pattern,
+                                              .pattern_count = 1,
+                                              .once = true,
+                                              .event = record_event,
+                                              .context = story};
+
+    tree_add_group(tree, "a/b", true);
+    ck_assert_int_eq(hr_cgroup_set_open(root, &options, &set), 0);
+    read_set();
+    assert_story("+a ^a +a/b ^a/b");
+    ck_assert_int_eq(hr_cgroup_set_fd(set), -1);
+    ck_assert_int_eq(hr_cgroup_set_counts(set).watch_error, 0);
+}
+END_TEST
+
 static void assert_matched(bool first, bool second, bool third)
 {
     ck_assert_int_eq(hr_cgroup_set_matched(set, 0), first);
@@ -469,6 +488,7 @@ int main(void)
     tcase_add_test(tests, gets_by_with_descriptor_shortage);
     tcase_add_test(tests, loses_nothing_while_descriptors_are_out);
     tcase_add_test(tests, polls_without_inotify);
+    tcase_add_test(tests, follows_nothing_that_is_read_once);
     tcase_add_test(tests, knows_which_patterns_matched);
     tcase_add_loop_test(tests, describes_what_is_there, 0, sizeof(nearest) / sizeof(nearest[0]));
     tcase_add_loop_test(tests, refuses_patterns, 0, sizeof(no_patterns) / sizeof(no_patterns[0]));
