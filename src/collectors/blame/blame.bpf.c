@@ -20,7 +20,7 @@ static __always_inline bool is_runnable(struct task_struct *task)
 {
     if (bpf_core_field_exists(task->__state))
         return task->__state == TASK_RUNNING;
-    return BPF_CORE_READ((struct task_struct___with_state *)task, state) == TASK_RUNNING;
+    return task->state == TASK_RUNNING;
 }
 
 /* It isn't known, or not what it waited for, if it wasn't measured when it arrived. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * blame/kernel.h - what the BPF program needs of the kernel's types. The names are the kernel's,
- * the offsets are found when the program is loaded (CO-RE), so that any build machine will do.
+ * the offsets are found when the program is loaded (CO-RE), so that any build machine will do. For
+ * each type here libbpf looks through all of the kernel's, which takes about a millisecond.
  *
  * Sources: include/linux/sched.h, kernel/sched/sched.h, include/linux/cgroup-defs.h,
  * include/linux/kernfs.h.
@@ -77,6 +78,7 @@ struct sched_info {
 
 struct task_struct {
     unsigned int __state;
+    long state; /* instead, before 5.14 */
     unsigned int flags;
     int on_rq;
     int prio;
@@ -90,11 +92,6 @@ struct task_struct {
 
 struct bpf_iter__task {
     struct task_struct *task;
-};
-
-/* Before 5.14. */
-struct task_struct___with_state {
-    long state;
 };
 
 #pragma clang attribute pop
