@@ -189,7 +189,7 @@ void hr_blame_explain(int status, struct hr_reason *reason);
 bool hr_blame_knows_interrupts(const struct hr_blame *blame);
 
 /** @return whether HR_BLAME_LIMIT is exact: Linux 6.6 and later with CONFIG_CFS_BANDWIDTH. Before,
- * it is the time in which the CPU was idle since the group was last throttled. */
+ * it is the time in which the CPU was idle in waits in which the group was throttled. */
 bool hr_blame_knows_limit(const struct hr_blame *blame);
 
 /**

@@ -90,16 +90,20 @@ static __always_inline __u64 charge_limit(struct walk *walk, __u32 taker, __u64 
     return ns - limited;
 }
 
-/* The same where only the beginning is known: what others ran since may be the limit's. */
+/* The same where only the latest beginning is known. Nothing but a limit, and waking up, keeps a
+ * task from an idle CPU, also before that; what others ran since may be the limit's. */
 static __always_inline __u64 charge_limit_since(struct walk *walk, __u32 taker, __u64 begin,
                                                 __u64 ns)
 {
-    if (taker == walk->key.waiter || !walk->limited_from || walk->end <= walk->limited_from)
+    if (taker == walk->key.waiter || !walk->limited_from)
         return ns;
-    __u64 limited = walk->end - (begin > walk->limited_from ? begin : walk->limited_from);
-    if (taker == BLAME_IDLE)
-        charge_to(walk, BLAME_LIMIT, 0, limited);
-    return ns - limited;
+    if (taker == BLAME_IDLE) {
+        charge_to(walk, BLAME_LIMIT, 0, ns);
+        return 0;
+    }
+    if (walk->end <= walk->limited_from)
+        return ns;
+    return ns - (walk->end - (begin > walk->limited_from ? begin : walk->limited_from));
 }
 
 static __always_inline void charge_slice(struct walk *walk, const struct slice *slice)
