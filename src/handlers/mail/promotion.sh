@@ -6,17 +6,30 @@
 # shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
 promoted="" promoted_at="" promoted_after=""
 
-# list_covered: the records of covered alarms of other groups and our resource, one a line; and one of the machine by I/O, if
-# ours is by memory. What is left of our group has taken our place, or ends with it.
+# list_covered: the records of covered alarms of other groups and our resource for which no process waits yet, one a line; and
+# one of the machine by I/O, if ours is by memory. What is left of our group has taken our place, or ends with it.
 list_covered() {
-    ABOUT=$about RESOURCE=$resource awk -v host="$host" '
+    ABOUT=$about RESOURCE=$resource awk -v host="$host" -v now="$now" -v daemon="$daemon" '
+        function print_it() {
+            if (is_one && is_notified && !is_awaited)
+                print file
+        }
+        FNR == 1 {
+            print_it()
+            is_one = is_notified = is_awaited = 0
+            file = FILENAME
+            its_daemon = $0
+            sub(/^[^ ]+ [^ ]+ /, "", its_daemon)
+        }
         FNR == 3 {
             count = split($0, words, " ")
             is_one = index($0, "covered " host " ") == 1 && $0 != "covered " ENVIRON["ABOUT"] &&
                 (words[count] == ENVIRON["RESOURCE"] ||
                     (ENVIRON["RESOURCE"] == "memory" && $0 == "covered " host " system io"))
         }
-        FNR > 3 && is_one && /^notified Severity: / { print FILENAME }' "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
+        FNR > 3 && /^waiting / { is_awaited = its_daemon == daemon && $3 >= now }
+        FNR > 3 && /^notified Severity: / { is_notified = 1 }
+        END { print_it() }' "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
 }
 
 # list_lasting_places: the paths of the groups that have an alarm of our resource, one a line
@@ -78,14 +91,13 @@ END
     handle "$@"
 }
 
-# promote_all ADDRESS...: those that are covered, or were left out. They wait side by side.
+# promote_all ADDRESS...: begins with those that are covered, or were left out. They wait side by side.
 promote_all() {
     while IFS= read -r each && [ -n "$each" ]; do
         promote "$each" "$@" &
     done <<END
 $(list_covered; list_left_out)
 END
-    wait
 }
 
 # is_none_to_promote: whether none is covered, or was left out. Those that others promote are on record as covered meanwhile.
@@ -95,7 +107,8 @@ is_none_to_promote() {
 }
 
 # promote_uncovered ADDRESS...: at the end of an alarm, or when the machine's names another group, those that it covered.
-# Where many end at once, one of us does it for all, and once more for those that have ended meanwhile.
+# Where many end at once, one of us begins with it for all, and once more for those that have ended meanwhile; while these wait,
+# for minutes, others begin with what ends later.
 promote_uncovered() {
     case $severity:$known:$resource in
         *:OKAY:* | *:) return 0 ;;
@@ -108,9 +121,10 @@ promote_uncovered() {
     promotion=$folder/$hash.promotion
     : >"$promotion" && command exec 5>"$folder/$hash.promoter" || return 0
     while [ -e "$promotion" ]; do
-        flock -n 5 || return 0
+        flock -n 5 || break
         rm -f "$promotion"
         promote_all "$@"
         flock -u 5
     done
+    wait
 }

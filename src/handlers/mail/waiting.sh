@@ -43,8 +43,8 @@ may_have_victims() {
 
 # find_patience: sets patience to how long it takes, in s, until two more values of each series have come, and three for one
 # that doesn't say by what there is no room, or for an <Alert>. When another alarm covered it until now, it may outlast its
-# cause: what the plugin headroom says by the five minutes that it sums up, an <Alert> by the six intervals of its end more,
-# and a trigger's alarm by its quiet time.
+# cause: an <Alert> by the six intervals of its end, and of CPUs the five minutes that these are summed up for, and a trigger's
+# alarm by its quiet time.
 find_patience() {
     intervals=2 value=""
     case $resource:$alert in
@@ -52,8 +52,10 @@ find_patience() {
     esac
     case ${promoted:+$plugin:$alert} in
         "") ;;
-        headroom:alert) intervals=8 value=300 ;;
-        headroom:) value=300 ;;
+        headroom:alert)
+            intervals=8
+            [ "$resource" != cpu ] || value=300
+            ;;
         *) detail Quiet ;;
     esac
     patience=$(awk -v each="${COLLECTD_INTERVAL:-10}" -v intervals=$intervals -v more="${value:-0}" \
