@@ -20,16 +20,18 @@ int hr_allowed_cpus_read(const struct hr_root *root, pid_t task, struct hr_cpu_s
 
 /**
  * Reads on which CPUs any of the tasks of a group, and of those below it, may run. Each thread is
- * read, up to the first after which enough CPUs were found: mostly the first of all.
+ * read, up to the first after which enough CPUs were found: mostly the first of all. Each takes
+ * some 15 microseconds.
  *
  * @param dirfd   the group's directory.
  * @param most    those that the group may use, as others don't count; NULL: all.
  * @param enough  how many these are.
+ * @param threads_most  how many threads are read at most.
  * @param cpus    receives them; untouched on failure.
  * @return 0; -ENODATA: it has no task; -E2BIG: it has more threads than are read; -ENODEV: it was
  * removed; -ENOMEM; or as hr_allowed_cpus_read().
  */
 int hr_allowed_cpus_read_group(const struct hr_root *root, int dirfd, const struct hr_cpu_set *most,
-                               size_t enough, struct hr_cpu_set *cpus);
+                               size_t enough, size_t threads_most, struct hr_cpu_set *cpus);
 
 #endif

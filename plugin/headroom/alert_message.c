@@ -78,7 +78,7 @@ static const char *place_of(const struct subject *subject)
 
 /* Of CPUs those that the tasks may run on, as the report has it. */
 static void append_machine(struct message *message, const struct subject *subject, int resource,
-                           const struct takers *others)
+                           struct takers *others)
 {
     struct hr_cpu_set cpus;
 
@@ -92,7 +92,7 @@ static void append_machine(struct message *message, const struct subject *subjec
 
 /* The words are those of the causes of psi. */
 static void append_bound(struct message *message, const struct subject *subject, int resource,
-                         const struct takers *others)
+                         struct takers *others)
 {
     const struct hr_room *room = &subject->room[resource];
     char path[PATH_MAX];
@@ -168,7 +168,7 @@ static void append_state(struct message *message, notification_t *notice,
 }
 
 static void append_need(struct message *message, const struct alert_rule *rule,
-                        const struct subject *subject, int resource, const struct takers *others)
+                        const struct subject *subject, int resource, struct takers *others)
 {
     const struct hr_room *room = &subject->room[resource];
 

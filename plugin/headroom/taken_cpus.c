@@ -35,16 +35,16 @@ static const char *skip(const char *name, const char *beginning)
 }
 
 /* Whether its rate is of an interval as long as ours, and not of one long ago. */
-static bool is_of_interval(const struct taken_cpus *taken, uc_iter_t *cache)
+static bool is_of_interval(const struct taken_cpus *taken, uc_iter_t *cache, cdtime_t *time)
 {
     const cdtime_t own = plugin_get_interval();
-    cdtime_t interval, time;
+    cdtime_t interval;
 
     return uc_iterator_get_interval(cache, &interval) == 0 && interval == own &&
-           uc_iterator_get_time(cache, &time) == 0 && time + 2 * own > taken->time;
+           uc_iterator_get_time(cache, time) == 0 && *time + 2 * own > taken->time;
 }
 
-static bool add_name(struct taken_cpus *taken, const char *name)
+static bool add_name(struct taken_cpus *taken, const char *name, cdtime_t time)
 {
     const size_t size = strlen(name) + 1;
 
@@ -52,7 +52,7 @@ static bool add_name(struct taken_cpus *taken, const char *name)
         HR_ARRAY_RESERVE(taken->names, taken->capacity, taken->count + 1) != 0)
         return false;
     memcpy(taken->text + taken->text_size, name, size);
-    taken->names[taken->count++] = taken->text_size;
+    taken->names[taken->count++] = (struct taken_cpus_name){taken->text_size, time};
     taken->text_size += size;
     return true;
 }
@@ -63,18 +63,19 @@ static bool add_name(struct taken_cpus *taken, const char *name)
 static void list_names(struct taken_cpus *taken)
 {
     bool has_memory = true;
+    cdtime_t time;
     char *name;
 
-    taken->is_listed = taken->are_none = true;
     taken->cache_size = uc_get_size();
     taken->count = taken->text_size = 0;
     uc_iter_t *cache = uc_get_iterator();
+    taken->is_listed = taken->are_none = cache != NULL;
     while (cache != NULL && has_memory && uc_iterator_next(cache, &name) == 0) {
         if (skip(skip(name, hostname_g), SERIES_BEGIN) == NULL || strstr(name, TAKEN_BEGIN) == NULL)
             continue;
         taken->are_none = false;
-        if (is_of_interval(taken, cache))
-            has_memory = add_name(taken, name);
+        if (is_of_interval(taken, cache, &time))
+            has_memory = add_name(taken, name, time);
     }
     uc_iterator_destroy(cache);
     if (!has_memory)
@@ -83,7 +84,7 @@ static void list_names(struct taken_cpus *taken)
 
 static const char *name_at(const struct taken_cpus *taken, size_t i)
 {
-    return taken->text + taken->names[i];
+    return taken->text + taken->names[i].begin;
 }
 
 /* The first name that isn't before a text. */
@@ -116,24 +117,50 @@ static double read_rate(const char *name)
     return rate;
 }
 
-/* @param taker  what follows the beginning of its series' names in this one. @return what it took.
- */
-static double add_part(struct taken_cpus_parts *parts, const char *name, const char *taker)
+/* Finds the taker that a series is of. @param begin  as the names of all of its group begin.
+ * @return whether it is of one. */
+static bool find_taker(const char *name, const char *begin, char taker[DATA_MAX_NAME_LEN])
 {
-    const char *by = skip(taker, BY), *end;
+    const char *word = skip(name, begin), *by = skip(word, BY);
 
     if (by != NULL)
-        taker = by;
-    end = taker + strlen(taker) - strlen(TAKEN_END);
-    if (parts->count == TAKEN_CPUS_MOST || end <= taker || strcmp(end, TAKEN_END) != 0)
-        return 0;
-    struct taken_cpus_part *part = &parts->list[parts->count++];
-    snprintf(part->taker, sizeof(part->taker), "%.*s", (int)(end - taker), taker);
-    part->pct = read_rate(name);
-    return part->pct;
+        word = by;
+    const char *end = word + strlen(word) - strlen(TAKEN_END);
+    if (end <= word || strcmp(end, TAKEN_END) != 0)
+        return false;
+    snprintf(taker, DATA_MAX_NAME_LEN, "%.*s", (int)(end - word), word);
+    return true;
 }
 
-/* @return the sum of all. */
+/* Whether the psi plugin has a value of it in each interval. */
+static bool is_always_there(const char *taker)
+{
+    static const char *const takers[] = {"itself", "limit", "interrupts",
+                                         "steal",  "other", "unattributed"};
+
+    for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++)
+        if (strcmp(taker, takers[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A taker that isn't one of the greatest any more is part of "other": its last value is of an
+ * interval before. @return when the last interval ended of which all is there. */
+static cdtime_t find_time(const struct taken_cpus *taken, size_t first, size_t end,
+                          const char *begin)
+{
+    char taker[DATA_MAX_NAME_LEN];
+    cdtime_t time = 0;
+
+    for (size_t i = first; i < end; i++)
+        if (find_taker(name_at(taken, i), begin, taker) && is_always_there(taker) &&
+            (time == 0 || taken->names[i].time < time))
+            time = taken->names[i].time;
+    return time;
+}
+
+/* While collectd still writes an interval's values some are of the one before. @return the sum of
+ * all. */
 static double read_rates(const struct taken_cpus *taken, const char *instance,
                          struct taken_cpus_parts *parts)
 {
@@ -141,11 +168,18 @@ static double read_rates(const struct taken_cpus *taken, const char *instance,
     double sum = 0;
 
     snprintf(begin, sizeof(begin), "%s" SERIES_BEGIN "%s" TAKEN_BEGIN, hostname_g, instance);
-    for (size_t i = find_first(taken, begin); i < taken->count; i++) {
-        const char *name = name_at(taken, i), *taker = skip(name, begin);
-        if (taker == NULL)
-            break;
-        sum += add_part(parts, name, taker);
+    const size_t first = find_first(taken, begin);
+    size_t end = first;
+    while (end < taken->count && skip(name_at(taken, end), begin) != NULL)
+        end++;
+    const cdtime_t time = find_time(taken, first, end, begin);
+    for (size_t i = first; i < end && parts->count < TAKEN_CPUS_MOST; i++) {
+        struct taken_cpus_part *part = &parts->list[parts->count];
+        if (taken->names[i].time < time || !find_taker(name_at(taken, i), begin, part->taker))
+            continue;
+        part->pct = read_rate(name_at(taken, i));
+        sum += part->pct;
+        parts->count++;
     }
     return sum;
 }

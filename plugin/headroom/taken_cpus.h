@@ -13,6 +13,11 @@
 
 #include "plugin.h"
 
+struct taken_cpus_name {
+    size_t begin;  /**< in the text */
+    cdtime_t time; /**< of its last value */
+};
+
 /** The names of all these series of an interval, in order; all zeros: none. */
 struct taken_cpus {
     cdtime_t time;     /**< when the interval ended */
@@ -21,7 +26,7 @@ struct taken_cpus {
     size_t cache_size; /**< and so many series in all */
     char *text;        /**< the names one after the other, each with a NUL */
     size_t text_size, text_capacity;
-    size_t *names; /**< where each begins */
+    struct taken_cpus_name *names;
     size_t count, capacity;
 };
 

@@ -14,9 +14,9 @@
  * Finds these; affinities are read of each task, so it is for alarms rather than for intervals.
  *
  * @param takers  of this interval.
- * @return whether they are known, and fewer than the machine has.
+ * @return whether they are known, and fewer than the machine has. Where many groups begin to lack
+ * CPUs in one interval, or one has very many threads, they aren't.
  */
-bool task_cpus_find(const struct takers *takers, const struct subject *subject,
-                    struct hr_cpu_set *cpus);
+bool task_cpus_find(struct takers *takers, const struct subject *subject, struct hr_cpu_set *cpus);
 
 #endif

@@ -12,9 +12,6 @@
 #include "headroom/root.h"
 #include "process/task_list.h"
 
-/* What is read in some tenths of a second. */
-#define THREADS_MOST 10000
-
 /* "Cpus_allowed_list:\t0-3\n" */
 int hr_allowed_cpus_read(const struct hr_root *root, pid_t task, struct hr_cpu_set *cpus)
 {
@@ -40,7 +37,7 @@ int hr_allowed_cpus_read(const struct hr_root *root, pid_t task, struct hr_cpu_s
 struct search {
     const struct hr_root *root;
     const struct hr_cpu_set *most; /* NULL: all */
-    size_t enough;
+    size_t enough, threads_most;
     struct hr_cpu_set found;
     size_t thread_count;
 };
@@ -61,7 +58,7 @@ static int add_tasks(struct search *search, const struct hr_task_list *tasks)
 
     for (size_t i = 0; i < tasks->count && status == 0 && !has_found_all(search); i++) {
         struct hr_cpu_set allowed;
-        if (search->thread_count++ == THREADS_MOST)
+        if (search->thread_count++ == search->threads_most)
             return -E2BIG;
         status = hr_allowed_cpus_read(search->root, tasks->ids[i], &allowed);
         if (has_ended(status)) {
@@ -95,9 +92,10 @@ static int add_threads(struct search *search, const struct hr_task_list *process
 }
 
 int hr_allowed_cpus_read_group(const struct hr_root *root, int dirfd, const struct hr_cpu_set *most,
-                               size_t enough, struct hr_cpu_set *cpus)
+                               size_t enough, size_t threads_most, struct hr_cpu_set *cpus)
 {
-    struct search search = {.root = root, .most = most, .enough = enough};
+    struct search search = {
+        .root = root, .most = most, .enough = enough, .threads_most = threads_most};
     struct hr_task_list tasks = {.count = 0};
 
     int status = hr_task_list_read_group(dirfd, SIZE_MAX, &tasks);

@@ -133,6 +133,9 @@ static void take_working_set(const struct hr_room_reading *reading, struct group
         hr_room_explain_working_set(reading->working_set_status, &group->need_unknown);
 }
 
+/* What is read in some tenths of a second. */
+#define THREADS_MOST 10000
+
 /* As taskset(1) or cpusets below set it; the plugin doesn't read it, as it would have to of each
  * task. */
 static void take_affinity(const struct hr_root *root, const struct hr_room_source *source,
@@ -143,7 +146,7 @@ static void take_affinity(const struct hr_root *root, const struct hr_room_sourc
 
     if (group->cpus == 0 || (status < 0 && status != -ENODATA) ||
         hr_allowed_cpus_read_group(root, found->dirfd, status == 0 ? &most : NULL, group->cpus,
-                                   &cpus) < 0)
+                                   THREADS_MOST, &cpus) < 0)
         return;
     const size_t count = hr_cpu_set_count(&cpus);
     if (count >= group->cpus)

@@ -383,6 +383,35 @@ START_TEST(splits_a_stall_by_who_had_the_cpus)
 }
 END_TEST
 
+/* One that isn't among the greatest takers any more has no new value, and is in "other". But what
+ * collectd has not written yet counts as it was in the interval before. */
+START_TEST(leaves_out_takers_that_have_become_others)
+{
+    static const double waited_ms[COUNT(takers)] = {
+        [BY_B] = 250, [BY_KWORKER] = 500, [BY_ITSELF] = 250};
+    static const double without_pct[HR_STALL_PART_COUNT] = {
+        [HR_STALL_BY_NEIGHBOURS] = 30, [HR_STALL_BY_ITSELF] = 30};
+    static const double all_pct[HR_STALL_PART_COUNT] = {
+        [HR_STALL_BY_NEIGHBOURS] = 45, [HR_STALL_BY_ITSELF] = 15};
+    cdtime_t before = cdtime();
+
+    harness_begin("Cgroup \"a\"\nSystem false");
+    harness_read();
+    tree_pressure(tree, "a", "cpu", 6000000, 6000000);
+    set_taken(waited_ms, before + TIME_T_TO_CDTIME_T(10));
+    fake_cache_set_time(takers[BY_KWORKER], before);
+    headroom_pass(10);
+    assert_parts(without_pct);
+    before = cdtime();
+    tree_pressure(tree, "a", "cpu", 12000000, 12000000);
+    set_taken(waited_ms, before + TIME_T_TO_CDTIME_T(10));
+    fake_cache_set_time(takers[BY_KWORKER], before);
+    fake_cache_set_time(takers[BY_LIMIT], before);
+    headroom_pass(10);
+    assert_parts(all_pct);
+}
+END_TEST
+
 /* What throttle() does, by counters: throttled for 5 s of 6, and what was in the last period isn't
  * known. */
 static const double by_counters_pct[HR_STALL_PART_COUNT] = {
@@ -721,6 +750,7 @@ int main(void)
     tcase_add_test(tests, says_once_that_groups_have_no_memory_controller);
     tcase_add_test(tests, causes_add_up_to_the_stall);
     tcase_add_loop_test(tests, splits_a_stall_by_who_had_the_cpus, 0, COUNT(splits));
+    tcase_add_test(tests, leaves_out_takers_that_have_become_others);
     tcase_add_test(tests, splits_by_counters_where_it_isnt_known_who_had_the_cpus);
     tcase_add_test(tests, time_to_trouble_goes_on);
     tcase_add_test(tests, trouble_is_not_over_before_it_is_measured);
