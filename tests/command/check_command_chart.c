@@ -90,7 +90,7 @@ END_TEST
 /* The name of a mark gives way to points; both are in the range. */
 static const char marked[] = "\n"
                              "Ref (MB)                  a title\n"
-                             "40 +limit 38.....................\n"
+                             "40 +RSS 39, limit 38.............\n"
                              "   |\n"
                              "   |\n"
                              "20 +............................*\n"
@@ -103,8 +103,8 @@ static const char marked[] = "\n"
 
 START_TEST(draws_marks)
 {
-    static const struct chart_mark marks[] = {{20, "a name that is as long as all"},
-                                              {38, "limit 38"}};
+    static const struct chart_mark marks[] = {
+        {20, "a name that is as long as all"}, {39, "RSS 39"}, {38, "limit 38"}};
     const struct chart chart = {decades, COUNT(decades), "a title", "Est (s)",   "Ref (MB)",
                                 false,   false,          marks,     COUNT(marks)};
 

@@ -192,12 +192,12 @@ static bool has_tick(const struct scale *scale, int place, double *value)
     return false;
 }
 
-static const struct chart_mark *find_mark(const struct plot *plot, int row)
+static bool has_mark(const struct plot *plot, int row)
 {
     for (size_t i = 0; i < plot->chart->mark_count; i++)
         if (find_place(&plot->y, plot->chart->marks[i].y) == row)
-            return &plot->chart->marks[i];
-    return NULL;
+            return true;
+    return false;
 }
 
 static enum glyph glyph_at(const struct plot *plot, int row, int column)
@@ -205,23 +205,35 @@ static enum glyph glyph_at(const struct plot *plot, int row, int column)
     double value;
     if (plot->points[row * plot->x.length + column])
         return POINT;
-    if (find_mark(plot, row) != NULL)
+    if (has_mark(plot, row))
         return MARK;
     if (row > 0)
         return BLANK;
     return has_tick(&plot->x, column, &value) ? BOTTOM_TICK : BOTTOM;
 }
 
+/* "RSS 250 MiB, limit 256 MiB" */
+static void join_mark_names(const struct plot *plot, int row, char *text, size_t size)
+{
+    size_t length = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < plot->chart->mark_count && length < size; i++)
+        if (find_place(&plot->y, plot->chart->marks[i].y) == row)
+            length += (size_t)snprintf(text + length, size - length, "%s%s", length > 0 ? ", " : "",
+                                       plot->chart->marks[i].name);
+}
+
 /* At the left, unless points are there. @return the column behind it. */
 static int draw_mark_name(FILE *file, const struct plot *plot, int row)
 {
-    const struct chart_mark *mark = find_mark(plot, row);
-    char text[64];
+    char names[128], text[sizeof(names)];
 
-    if (mark == NULL)
+    join_mark_names(plot, row, names, sizeof(names));
+    const int width =
+        label_fit(names, plot->x.length, plot->utf8 ? LABEL_UTF8 : LABEL_ASCII, text, sizeof(text));
+    if (width == 0)
         return 0;
-    const int width = label_fit(mark->name, plot->x.length, plot->utf8 ? LABEL_UTF8 : LABEL_ASCII,
-                                text, sizeof(text));
     for (int column = 0; column <= width && column < plot->x.length; column++)
         if (plot->points[row * plot->x.length + column])
             return 0;

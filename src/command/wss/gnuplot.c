@@ -113,7 +113,8 @@ static void write_chart(FILE *script, const struct chart *chart)
                 chart->marks[i].y, chart->marks[i].y);
         fputs("set label ", script);
         write_quoted(script, chart->marks[i].name);
-        fprintf(script, " at graph 0.01, first %.9g offset 0, 0.6\n", chart->marks[i].y);
+        fprintf(script, " at graph %s, first %.9g %s offset 0, 0.6\n", i % 2 == 0 ? "0.01" : "0.99",
+                chart->marks[i].y, i % 2 == 0 ? "left" : "right");
     }
     fprintf(script, "set yrange [0:%.9g<*]\n", 1.05 * highest_mark(chart));
     fputs("plot '-' using 1:2 with points pointtype 7 pointsize 0.8\n", script);

@@ -44,7 +44,8 @@ static int read_limit_of(const struct hr_root *root, const struct hr_cgroup *gro
 static bool find_limit(const struct hr_root *root, const char *path, struct hr_limit *limit)
 {
     const char *const patterns[] = {path};
-    const struct hr_cgroup_options options = {.patterns = patterns, .pattern_count = 1};
+    const struct hr_cgroup_options options = {
+        .patterns = patterns, .pattern_count = 1, .once = true};
     struct hr_cgroup_set *set;
 
     if (hr_cgroup_set_open(root, &options, &set) != 0)
