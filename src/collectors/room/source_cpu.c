@@ -110,6 +110,17 @@ static const struct hr_cpu_max *lower_of(const struct hr_room_cpu_counts *a,
                : &b->max;
 }
 
+/* --- Rates ------------------------------------------------------------------------------ */
+
+/* What grew between two sums, each in a microsecond: times in CPUs, or shares. */
+struct rates {
+    double busy, used;
+    double pressure, stalled; /* the latter without the time for which limits throttled it */
+    struct {
+        double used, periods, throttled;
+    } bound[HR_ROOM_LIMITS];
+};
+
 /* The longest throttling of all levels, as they may be throttled at the same time. */
 static uint64_t throttled_us(const struct hr_room_source *source, const struct hr_room_sums *before,
                              const struct hr_room_sums *now)
@@ -127,26 +138,60 @@ static uint64_t throttled_us(const struct hr_room_source *source, const struct h
     return longest_us;
 }
 
-static void lower_by_bounds(const struct hr_room_source *source, const struct hr_room_sums *before,
-                            const struct hr_room_sums *now, struct hr_room *room)
+static double elapsed_us(const struct hr_room_sums *before, const struct hr_room_sums *now)
 {
-    const double elapsed_us = (double)(now->time_ns - before->time_ns) / HR_NS_PER_US;
-    const double used_cpus = (double)hr_grown(before->used_us, now->used_us) / elapsed_us;
+    return (double)(now->time_ns - before->time_ns) / HR_NS_PER_US;
+}
 
+/* Adds a part of the rates since a sum. */
+static void add_rates(const struct hr_room_source *source, const struct hr_room_sums *before,
+                      const struct hr_room_sums *now, double part, struct rates *rates)
+{
+    const double per_us = part / elapsed_us(before, now);
+    const uint64_t stalled_us = hr_grown(before->stalled_us, now->stalled_us);
+
+    rates->busy += per_us * (double)hr_grown(before->busy_us, now->busy_us);
+    rates->used += per_us * (double)hr_grown(before->used_us, now->used_us);
+    rates->pressure += per_us * (double)stalled_us;
+    rates->stalled += per_us * (double)hr_grown(throttled_us(source, before, now), stalled_us);
     for (size_t i = 0; i < source->cpu_bound_count; i++) {
         const struct hr_room_cpu_counts *a = &before->bound[i], *b = &now->bound[i];
-        const struct hr_cpu_max *max = lower_of(a, b);
-        const double periods =
-            (double)hr_grown(a->throttling.period_count, b->throttling.period_count);
-        const double throttled =
-            (double)hr_grown(a->throttling.throttled_count, b->throttling.throttled_count);
+        rates->bound[i].used += per_us * (double)hr_grown(a->used_us, b->used_us);
+        rates->bound[i].periods +=
+            per_us * (double)hr_grown(a->throttling.period_count, b->throttling.period_count);
+        rates->bound[i].throttled +=
+            per_us * (double)hr_grown(a->throttling.throttled_count, b->throttling.throttled_count);
+    }
+}
+
+/* The sums are of less time all at once when their beginning moves on, by which a load that is over
+ * would count for more again. So those since the next beginning have a part that grows until they
+ * are all: without a load its share only falls. */
+static void find_rates(const struct hr_room_source *source, const struct hr_room_sums *now,
+                       struct rates *rates)
+{
+    const uint64_t newer_ns = now->time_ns - source->newer.time_ns;
+    const double part = fmin((double)newer_ns / SUMS_NS, 1);
+
+    memset(rates, 0, sizeof(*rates));
+    add_rates(source, &source->older, now, 1 - part, rates);
+    if (newer_ns > 0)
+        add_rates(source, &source->newer, now, part, rates);
+}
+
+static void lower_by_bounds(const struct hr_room_source *source, const struct hr_room_sums *now,
+                            const struct rates *rates, struct hr_room *room)
+{
+    for (size_t i = 0; i < source->cpu_bound_count; i++) {
+        const struct hr_cpu_max *max = lower_of(&source->older.bound[i], &now->bound[i]);
+        const double periods = rates->bound[i].periods;
         const struct hr_room_cpu_limit limit = {
             .cpus = (double)max->quota_us / (double)max->period_us,
-            .used_cpus = (double)hr_grown(a->used_us, b->used_us) / elapsed_us,
-            .throttled_share = periods > 0 ? throttled / periods : 0,
+            .used_cpus = rates->bound[i].used,
+            .throttled_share = periods > 0 ? rates->bound[i].throttled / periods : 0,
             .level = source->cpu_bounds[i].level,
         };
-        hr_room_cpu_by_limit(&limit, used_cpus, room);
+        hr_room_cpu_by_limit(&limit, rates->used, room);
     }
 }
 
@@ -196,37 +241,32 @@ int hr_room_find_cpus(const struct hr_room_source *source, struct hr_cpu_set *cp
 
 /* The room is that of the sums, so trouble isn't over for one interval without, while their
  * pressure is above the line; nor before they are long enough. */
-static bool is_still_in_trouble(const struct hr_room_source *source,
-                                const struct hr_room_sums *before, const struct hr_room_sums *now,
+static bool is_still_in_trouble(const struct hr_room_source *source, bool is_short, double pressure,
                                 double line_pct)
 {
-    const double elapsed_us = (double)(now->time_ns - before->time_ns) / HR_NS_PER_US;
-
-    if (now->time_ns - before->time_ns < SUMS_MIN_NS)
-        return source->is_in_cpu_trouble;
-    return 100 * (double)hr_grown(before->stalled_us, now->stalled_us) >= line_pct * elapsed_us;
+    return is_short ? source->is_in_cpu_trouble : 100 * pressure >= line_pct;
 }
 
 static void estimate(const struct hr_room_source *source, const struct hr_room_sums *now,
                      double line_pct, bool is_stalled, struct hr_room *room)
 {
-    const struct hr_room_sums *before = &source->older;
-    const bool is_short = now->time_ns - before->time_ns < SUMS_MIN_NS;
-    const uint64_t stalled_us = hr_grown(before->stalled_us, now->stalled_us);
-    const struct hr_room_cpu_sums sums = {
-        .elapsed_us = (double)(now->time_ns - before->time_ns) / HR_NS_PER_US,
-        .cpus = (double)now->cpus,
-        .busy_us = (double)hr_grown(before->busy_us, now->busy_us),
-        .used_us = (double)hr_grown(before->used_us, now->used_us),
-        .stalled_us = (double)hr_grown(throttled_us(source, before, now), stalled_us),
-    };
+    const bool is_short = now->time_ns - source->older.time_ns < SUMS_MIN_NS;
+    struct rates rates;
 
+    find_rates(source, now, &rates);
+    const struct hr_room_cpu_sums sums = {
+        .elapsed_us = 1,
+        .cpus = (double)now->cpus,
+        .busy_us = rates.busy,
+        .used_us = rates.used,
+        .stalled_us = rates.stalled,
+    };
     hr_room_cpu_by_machine(&sums, line_pct, room);
     if (is_short)
         room->status = -EAGAIN;
-    if (is_stalled || is_still_in_trouble(source, before, now, line_pct))
+    if (is_stalled || is_still_in_trouble(source, is_short, rates.pressure, line_pct))
         hr_room_set_trouble(room);
-    lower_by_bounds(source, before, now, room);
+    lower_by_bounds(source, now, &rates, room);
     if (is_short && !room->is_in_trouble)
         room->status = -EAGAIN;
 }

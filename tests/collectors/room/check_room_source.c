@@ -412,6 +412,37 @@ START_TEST(trouble_lasts_as_long_as_there_is_no_room)
 }
 END_TEST
 
+/* For 100 s it uses 0.6 of one CPU, which is all busy, and waits all the time; then nothing runs.
+ * Whenever that begins, of the sums, its room only grows from then on. */
+START_TEST(no_room_is_lost_once_a_load_is_over)
+{
+    const unsigned from = (unsigned)_i, to = from + 10;
+    double room_pct = 0;
+
+    open_group("p/q/a");
+    read_once();
+    for (unsigned i = 1; i <= to + 60; i++) {
+        const unsigned loaded = i <= from ? 0 : i <= to ? i - from : to - from;
+        room_tree_machine(tree, 10 * loaded, 0, 0);
+        write_cpu("p/q/a", 6000000 * loaded, 0, 0);
+        tree_pressure(tree, "p/q/a", "cpu", 10000000ull * loaded, 0);
+        frozen_ns += 10 * HR_NS_PER_S;
+        read_once();
+        if (i <= from + 1)
+            continue;
+        ck_assert_int_eq(reading.cpu.status, 0);
+        if (i <= to)
+            ck_assert(reading.cpu.is_in_trouble);
+        else
+            ck_assert_msg(reading.cpu.room_pct >= room_pct, "%u s after it: %g %%, before %g %%",
+                          10 * (i - to), reading.cpu.room_pct, room_pct);
+        room_pct = reading.cpu.room_pct;
+    }
+    ck_assert_double_eq(room_pct, 100);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
 /* Both CPUs are always busy; the group waits for 45 and for 37 % of the intervals, by turns. */
 START_TEST(trouble_lasts_where_cpus_are_always_busy)
 {
@@ -837,6 +868,7 @@ int main(void)
     tcase_add_test(tests, a_limit_that_is_set_while_it_runs);
     tcase_add_test(tests, throttled_time_counts_once);
     tcase_add_test(tests, trouble_lasts_as_long_as_there_is_no_room);
+    tcase_add_loop_test(tests, no_room_is_lost_once_a_load_is_over, 2, 40);
     tcase_add_test(tests, trouble_lasts_where_cpus_are_always_busy);
     tcase_add_test(tests, a_limit_on_a_machine_that_is_always_busy);
     tcase_add_test(tests, the_tightest_where_cpus_are_always_busy);
