@@ -41,14 +41,16 @@ may_have_victims() {
     return 1
 }
 
-# find_patience: sets patience to how long it takes, in s, until two more values of each series have come, and three for one
-# that doesn't say by what there is no room, or for an <Alert>. When another alarm covered it until now, it may outlast its
+# find_patience: sets patience to how long it takes, in s, until two more values of each series have come, three for one
+# that doesn't say by what there is no room, or for an <Alert>, and five where the machine has none. When another alarm covered it until now, it may outlast its
 # cause: an <Alert> by the six intervals of its end, and of CPUs the five minutes that these are summed up for, and a trigger's
 # alarm by its quiet time.
 find_patience() {
     intervals=2 value=""
-    case $resource:$alert in
-        room:* | *:alert) intervals=3 ;;
+    case $kind:$instance:$resource:$alert in
+        # A threshold of the machine's CPUs, which comes within two, waits for two, too.
+        none:system:cpu: | none:system:room:) intervals=5 ;;
+        *:room:* | *:alert) intervals=3 ;;
     esac
     case ${promoted:+$plugin:$alert} in
         "") ;;
