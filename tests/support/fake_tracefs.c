@@ -286,6 +286,24 @@ void fake_tracefs_remove_instance(const char *name)
     tree_remove(fake.tree, path);
 }
 
+bool fake_tracefs_find_instance(const char *pattern, char *file, size_t size)
+{
+    char path[PATH_MAX];
+    struct dirent *entry;
+    bool found = false;
+
+    fake_tracefs_name_path(path, "instances");
+    DIR *instances = opendir(path);
+    while (!found && instances != NULL && (entry = readdir(instances)) != NULL) {
+        found = entry->d_name[0] != '.' && fnmatch(pattern, entry->d_name, 0) == 0;
+        if (found)
+            snprintf(file, size, "instances/%s", entry->d_name);
+    }
+    if (instances != NULL)
+        closedir(instances);
+    return found;
+}
+
 /* "instances/x", and nothing below it: its name. */
 static const char *name_instance(const char *file)
 {
@@ -362,7 +380,7 @@ static int note(const char *sign, const char *file, const char *text)
         return fake.nth_error;
     }
     for (size_t i = fake.failure_count; i-- > 0;)
-        if (strcmp(fake.failures[i].file, file) == 0)
+        if (fnmatch(fake.failures[i].file, file, 0) == 0)
             return fake.failures[i].error;
     return 0;
 }

@@ -72,11 +72,15 @@ void fake_tracefs_add_instance(const char *name);
 /** Removes an instance as another program, even with open files. */
 void fake_tracefs_remove_instance(const char *name);
 
+/** Finds an instance. @param pattern  of its name, see fnmatch(3). @param file  receives
+ * "instances/NAME"; untouched if there is none. @return whether there is one. */
+bool fake_tracefs_find_instance(const char *pattern, char *file, size_t size);
+
 /** In place of an errno: the call seems to succeed, but does nothing. */
 #define FAKE_TRACEFS_IGNORED (-1)
 
 /** From now on writing a file, or making or removing a directory, fails with an errno; 0: no more.
- */
+ * @param file  its name, or a pattern of it; "*" is any text, slashes included. */
 void fake_tracefs_fail(const char *file, int error);
 
 /** Makes the nth write, creation or removal from now on fail, 1 being the next. 0: none. */

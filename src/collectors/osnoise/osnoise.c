@@ -2,9 +2,11 @@
 #include "headroom/osnoise.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/descriptor.h"
@@ -17,9 +19,6 @@
 #include "osnoise/probe.h"
 #include "osnoise/rank.h"
 #include "osnoise/recover.h"
-
-/* Other runs of this process may have taken a name. */
-#define MAX_NAMES 16
 
 /* --- Settings ------------------------------------------------------------- */
 
@@ -89,22 +88,16 @@ static int plan_settings(struct hr_osnoise *osnoise, struct hr_reason *reason)
 
 /* --- The instance --------------------------------------------------------- */
 
-static bool name_is_taken(const struct hr_tracefs *tracefs, const char *name)
+/* With the tracer's lock, so that no other run begins at that time: not even in a PID namespace in
+ * which its process has the same PID. */
+static void choose_instance_name(struct hr_osnoise *osnoise)
 {
-    char path[sizeof("instances/") + HR_OSNOISE_INSTANCE];
+    struct timespec now;
 
-    snprintf(path, sizeof(path), "instances/%s", name);
-    return hr_tracefs_exists(tracefs, path);
-}
-
-static void choose_instance_name(struct hr_osnoise *osnoise, int number)
-{
-    char suffix[16] = "";
-
-    if (number > 0)
-        snprintf(suffix, sizeof(suffix), "_%d", number);
+    clock_gettime(CLOCK_BOOTTIME, &now);
     snprintf(osnoise->state.instance, sizeof(osnoise->state.instance),
-             HR_OSNOISE_INSTANCE_PREFIX "%d%s", (int)osnoise->state.pid, suffix);
+             HR_OSNOISE_INSTANCE_PREFIX "%d_%" PRIu64, (int)osnoise->state.pid,
+             (uint64_t)now.tv_sec * HR_NS_PER_S + (uint64_t)now.tv_nsec);
 }
 
 static int write_state_file(struct hr_osnoise *osnoise, struct hr_reason *reason)
@@ -158,25 +151,11 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
         return hr_reason_set(reason, status, "can't find this process in /proc (%s)",
                              strerror(-status));
     make_plan(osnoise);
-    status = -EEXIST;
-    for (int number = 0; number < MAX_NAMES && status == -EEXIST; number++) {
-        choose_instance_name(osnoise, number);
-        if (name_is_taken(&osnoise->tracefs, osnoise->state.instance))
-            continue;
-        status = write_state_file(osnoise, reason);
-        if (status == 0)
-            status = hr_osnoise_instance_make(&osnoise->tracefs, osnoise->state.instance,
-                                              &osnoise->plan, &osnoise->instance_lock, reason);
-    }
-    if (status != -EEXIST)
-        return status;
-    /* The instance that the state file names last belongs to another run. */
-    if (osnoise->needs_restore && hr_osnoise_state_remove(osnoise->state_path) == 0)
-        osnoise->needs_restore = false;
-    return hr_reason_set(reason, status,
-                         "trace instances of all possible names, such as %s, exist already: remove "
-                         "them from /sys/kernel/tracing/instances",
-                         osnoise->state.instance);
+    choose_instance_name(osnoise);
+    status = write_state_file(osnoise, reason);
+    return status < 0 ? status
+                      : hr_osnoise_instance_make(&osnoise->tracefs, osnoise->state.instance,
+                                                 &osnoise->plan, &osnoise->instance_lock, reason);
 }
 
 /* Another program that has begun meanwhile would get this run's settings. */
@@ -318,7 +297,7 @@ static void close_readers(struct hr_osnoise *osnoise)
  * The workload is stopped even if the settings can't be restored now.
  *
  * Since an end that could not restore all, another process may have done it, and begun a run with
- * the same values, in a container even with the same name: so it is as for any other process then.
+ * the same values: so it is as for any other process then, by the state file.
  */
 static int restore(struct hr_osnoise *osnoise, bool is_repeated, struct hr_reason *reason)
 {

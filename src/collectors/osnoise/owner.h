@@ -25,7 +25,8 @@
 #include "headroom/reason.h"
 #include "osnoise/tracefs.h"
 
-/** The prefix of the names of runs' instances; digits and "_" follow: the PID, and a number. */
+/** The prefix of the names of runs' instances; digits and "_" follow: the PID, and the time since
+ * boot in ns, by which no other run of this boot has that name, in whatever PID namespace. */
 #define HR_OSNOISE_INSTANCE_PREFIX "headroom_osnoise_"
 
 /** Whether an instance is that of a run, by its name. */

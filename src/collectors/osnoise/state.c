@@ -106,7 +106,7 @@ static bool take_owner(struct hr_text *rest, struct hr_osnoise_state *state)
  *     boot_id 6c1a0f6e-5a5c-4a53-b1a5-9f0d3c6c2d11
  *     pid 4711
  *     pid_namespace 4026531836
- *     instance headroom_osnoise_4711
+ *     instance headroom_osnoise_4711_81234567890
  *     cpus 2-3 was 0-7
  *     runtime_us 10000 was 1000000
  *     OSNOISE_WORKLOAD on was on

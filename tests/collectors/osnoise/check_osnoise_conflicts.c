@@ -74,18 +74,18 @@ START_TEST(others_come_first)
 }
 END_TEST
 
-/* As a process of a container with the same PID has it. */
-START_TEST(names_that_are_taken)
+/* By its name and its lock it is known whether the run of a state file goes on: so no other may
+ * have it, as that of another container, whose process has the same PID. */
+START_TEST(no_name_is_used_twice)
 {
-    fake_tracefs_add_instance(strchr(instance, '/') + 1);
-    const int lock = lock_instance(strchr(instance, '/') + 1);
+    char first[sizeof(instance)];
+
     begin_mode(HR_OSNOISE_WORKLOAD, "1");
-    ck_assert_str_eq(instance_file("current_tracer"), "nop\n");
+    snprintf(first, sizeof(first), "%s", instance);
     ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
-    ck_assert(fake_tracefs_has(instance)); /* it is another program's */
-    close(lock);
-    fake_tracefs_remove_instance(strchr(instance, '/') + 1);
-    assert_restored();
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), 0);
+    find_instance(getpid());
+    ck_assert_str_ne(instance, first);
 }
 END_TEST
 
@@ -102,6 +102,7 @@ START_TEST(attaching_changes_nothing)
     fake_tracefs_set("osnoise/cpus", "2-3\n");
     snprintf(settings_before, sizeof(settings_before), "%s", list_settings());
     ck_assert_msg(hr_osnoise_begin(osnoise, &reason) == 0, "%s", reason.text);
+    find_instance(getpid());
     ck_assert_str_eq(list_settings(), settings_before);
     read_run();
     ck_assert_uint_eq(reading.cpu_count, 2);
@@ -448,7 +449,7 @@ END_TEST
  * interrupts off; the same if the instance stays, as another program has its pipe open. */
 START_TEST(interrupts_come_back_for_one_that_has_joined)
 {
-    char pipe[128];
+    char pipe[256];
     int fd = -1;
 
     begin_mode(HR_OSNOISE_HARDWARE, "1");
@@ -478,7 +479,7 @@ int main(void)
     TCase *tests = new_run_tests("osnoise conflicts");
 
     tcase_add_loop_test(tests, others_come_first, 0, 4);
-    tcase_add_test(tests, names_that_are_taken);
+    tcase_add_test(tests, no_name_is_used_twice);
     tcase_add_test(tests, attaching_changes_nothing);
     tcase_add_loop_test(tests, attached_to_one_that_stops_or_changes_something, 0, 3);
     tcase_add_test(tests, attaching_to_cpus_that_the_other_doesnt_measure);

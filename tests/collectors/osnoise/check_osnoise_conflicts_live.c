@@ -6,15 +6,12 @@
  */
 #include <check.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -178,34 +175,6 @@ START_TEST(attaches_to_the_top)
     ck_assert_int_eq(hr_osnoise_read(live.osnoise, &live.reading, &live.reason), -EAGAIN);
     live_set("osnoise/runtime_us", "1000000");
     live_set("osnoise/cpus", "0-1");
-}
-END_TEST
-
-/* As one of a container may have the same PID. */
-START_TEST(takes_another_name)
-{
-    char path[128], file[256];
-    struct stat unused;
-    int locks[2];
-
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof(path), "headroom_osnoise_%d%s", (int)getpid(), i == 0 ? "" : "_1");
-        live_instance_make(path, "nop");
-        snprintf(file, sizeof(file), "/sys/kernel/tracing/instances/%s/tracing_on", path);
-        locks[i] = open(file, O_RDONLY | O_CLOEXEC);
-        ck_assert_int_eq(flock(locks[i], LOCK_EX | LOCK_NB), 0);
-    }
-    live_begin();
-    snprintf(path, sizeof(path), "/sys/kernel/tracing/instances/headroom_osnoise_%d_2",
-             (int)getpid());
-    ck_assert_int_eq(stat(path, &unused), 0);
-    live_end();
-    ck_assert_int_lt(stat(path, &unused), 0);
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof(path), "headroom_osnoise_%d%s", (int)getpid(), i == 0 ? "" : "_1");
-        close(locks[i]);
-        live_instance_remove(path);
-    }
 }
 END_TEST
 
@@ -404,7 +373,6 @@ int main(void)
     tcase_add_test(tests, attaches_to_no_tracer);
     tcase_add_loop_test(tests, leaves_with_the_one_it_is_attached_to, 0, 2);
     tcase_add_test(tests, attaches_to_the_top);
-    tcase_add_test(tests, takes_another_name);
     tcase_add_test(tests, goes_on_when_a_cpu_goes_and_comes);
     tcase_add_test(tests, begins_with_a_cpu_offline);
     tcase_add_test(tests, has_no_spike_when_a_cpu_comes);

@@ -341,15 +341,16 @@ START_TEST(a_dead_predecessor_is_recovered)
     }
     waitpid(child, &status, 0);
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    snprintf(instance, sizeof(instance), "instances/headroom_osnoise_%d", (int)child);
-    ck_assert(fake_tracefs_has(instance));
+    find_instance(child);
     ck_assert_str_eq(fake_tracefs_get("osnoise/runtime_us"), "10000\n");
 
     if (_i == 0) {
         ck_assert_int_eq(hr_osnoise_recover(root, state_path, &reason), 0);
     } else {
+        char before[sizeof(instance)];
+        snprintf(before, sizeof(before), "%s", instance);
         begin_mode(HR_OSNOISE_WORKLOAD, "2");
-        ck_assert(!fake_tracefs_has(instance));
+        ck_assert(!fake_tracefs_has(before));
         ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
     }
     assert_restored();
@@ -376,8 +377,7 @@ START_TEST(the_workload_of_one_that_was_killed_is_stopped)
     /* Also the process that did it. */
     while (waitpid(-1, NULL, 0) >= 0 || errno == EINTR)
         ;
-    snprintf(instance, sizeof(instance), "instances/headroom_osnoise_%d", (int)child);
-    ck_assert(fake_tracefs_has(instance));
+    find_instance(child);
     ck_assert_str_eq(instance_file("current_tracer"), "nop\n");
     ck_assert_int_eq(hr_osnoise_recover(root, state_path, &reason), 0);
     assert_restored();

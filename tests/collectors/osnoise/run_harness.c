@@ -14,7 +14,7 @@ struct hr_reason reason;
 struct hr_osnoise *osnoise;
 struct hr_osnoise_reading reading;
 struct hr_cpu_set tested_cpus;
-char state_path[256], instance[64], settings_before[4096];
+char state_path[256], instance[96], settings_before[4096];
 
 int __wrap_hr_osnoise_find_reachable_cpus(const struct hr_cpu_set *cpus, uint64_t timeout_ns,
                                           struct hr_cpu_set *reachable);
@@ -39,7 +39,7 @@ static void set_up(void)
     fake_tracefs_set("osnoise/cpus", "0-3\n");
     ck_assert_int_eq(hr_root_open(tree_path(tree), &root), 0);
     snprintf(state_path, sizeof(state_path), "%s/osnoise.state", tree_path(tree));
-    snprintf(instance, sizeof(instance), "instances/headroom_osnoise_%d", (int)getpid());
+    instance[0] = '\0';
     snprintf(settings_before, sizeof(settings_before), "%s", list_settings());
     osnoise = NULL;
 }
@@ -84,10 +84,24 @@ void open_run(const struct hr_osnoise_options *options)
     ck_assert_msg(hr_osnoise_open(root, options, &osnoise, &reason) == 0, "%s", reason.text);
 }
 
+static bool has_run(pid_t pid)
+{
+    char pattern[64];
+
+    snprintf(pattern, sizeof(pattern), "headroom_osnoise_%d_*", (int)pid);
+    return fake_tracefs_find_instance(pattern, instance, sizeof(instance));
+}
+
+void find_instance(pid_t pid)
+{
+    ck_assert_msg(has_run(pid), "process %d has no instance", (int)pid);
+}
+
 void begin_run(const struct hr_osnoise_options *options)
 {
     open_run(options);
     ck_assert_msg(hr_osnoise_begin(osnoise, &reason) == 0, "%s", reason.text);
+    find_instance(getpid());
 }
 
 void begin_mode(enum hr_osnoise_mode mode, const char *cpus)
@@ -123,7 +137,8 @@ const char *list_settings(void)
 void assert_restored(void)
 {
     ck_assert_str_eq(list_settings(), settings_before);
-    ck_assert_msg(!fake_tracefs_has(instance), "%s is left", instance);
+    ck_assert_msg(instance[0] == '\0' || !fake_tracefs_has(instance), "%s is left", instance);
+    ck_assert_msg(!has_run(getpid()), "%s is left", instance);
     ck_assert_int_ne(access(state_path, F_OK), 0);
 }
 

@@ -25,8 +25,9 @@ extern struct hr_osnoise_reading reading;
 /** The CPUs on which threads were run last, to find whether they can. */
 extern struct hr_cpu_set tested_cpus;
 
-/** The path of the state file, and the trace instance below tracefs, which this process has. */
-extern char state_path[256], instance[64];
+/** The path of the state file, and the trace instance below tracefs that find_instance() found;
+ * "" at first. */
+extern char state_path[256], instance[96];
 
 /** The settings before the run, as list_settings() lists them. */
 extern char settings_before[4096];
@@ -43,7 +44,10 @@ struct hr_osnoise_options options_of(enum hr_osnoise_mode mode, const char *cpus
 /** Opens `osnoise`. */
 void open_run(const struct hr_osnoise_options *options);
 
-/** Opens it and begins. */
+/** Finds the instance of a process's run. */
+void find_instance(pid_t pid);
+
+/** Opens it, begins and finds its instance. */
 void begin_run(const struct hr_osnoise_options *options);
 
 /** Likewise, with options_of(). */

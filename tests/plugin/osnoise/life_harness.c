@@ -127,9 +127,11 @@ void await_notification(void)
 const char *in_instance_of(pid_t pid, const char *file)
 {
     static char path[256];
+    char pattern[64], instance[128] = "instances/none";
 
-    snprintf(path, sizeof(path), "instances/headroom_osnoise_%d%s%s", (int)pid,
-             file[0] != '\0' ? "/" : "", file);
+    snprintf(pattern, sizeof(pattern), "headroom_osnoise_%d_*", (int)pid);
+    fake_tracefs_find_instance(pattern, instance, sizeof(instance));
+    snprintf(path, sizeof(path), "%s%s%s", instance, file[0] != '\0' ? "/" : "", file);
     return path;
 }
 
@@ -175,11 +177,11 @@ static size_t read_fixture(const char *file, char *buffer, size_t size)
 
 void add_recorded_page(void)
 {
-    char page[8192], name[64];
+    char page[8192], name[256];
     size_t size = read_fixture("page", page, sizeof(page));
 
-    snprintf(name, sizeof(name), "headroom_osnoise_%d", (int)getpid());
-    fake_tracefs_add_pages(name, 1, page, size);
+    snprintf(name, sizeof(name), "%s", in_instance_of(getpid(), ""));
+    fake_tracefs_add_pages(strchr(name, '/') + 1, 1, page, size);
 }
 
 void set_recorded_tables(void)
