@@ -274,11 +274,13 @@ int hr_osnoise_visit(const struct hr_root *root, const struct hr_osnoise_visitor
 /**
  * Removes the trace instances of runs that were killed, of whatever container; first restore by the
  * state files that are known, as here a lost one's settings stay. Except for those that switch
- * interrupts or preemption off, if no one runs the tracer then.
+ * interrupts or preemption off: they are restored first, and as long as another program runs the
+ * tracer with any of them, the instances stay, too.
  *
  * @param visitor  called for those that are alive, which aren't touched, and those that were
  *                 removed; may be NULL.
- * @return 0; -EBUSY: another program reads one that was left behind; … With the reason.
+ * @return 0; -EBUSY: another program reads one that was left behind, or runs the tracer with
+ *         interrupts or preemption off; or another negative errno. With the first reason.
  */
 int hr_osnoise_remove_left_behind(const struct hr_root *root,
                                   const struct hr_osnoise_visitor *visitor,

@@ -370,9 +370,13 @@ static int prepare_run(struct hr_osnoise *osnoise, struct hr_reason *reason)
     int status =
         hr_osnoise_recover_in(osnoise->root, &osnoise->tracefs, osnoise->state_path, reason);
 
-    /* One that can't be removed is in the way only if it has the tracer, which is seen next. */
-    if (status == 0)
+    /* One that can't be removed is in the way only if it has the tracer, which is seen next. One
+     * that is removed may have been what kept the settings of the state file. */
+    if (status == 0 || status == -EBUSY)
         hr_osnoise_remove_left_behind_in(osnoise->root, &osnoise->tracefs, NULL, NULL);
+    if (status == -EBUSY)
+        status =
+            hr_osnoise_recover_in(osnoise->root, &osnoise->tracefs, osnoise->state_path, reason);
     if (status == 0)
         status = hr_osnoise_probe_users(&osnoise->tracefs, mode, NULL, reason);
     if (status == 0)

@@ -280,10 +280,8 @@ struct removal {
     const struct hr_root *root;
     const struct hr_tracefs *tracefs;
     const struct hr_osnoise_visitor *visitor; /* NULL: none */
-    struct hr_cpu_set cpus;                   /* of the workload, if there is any */
-    bool has_removed;
-    int status;
-    struct hr_reason *reason;
+    struct hr_osnoise_settings now;
+    struct hr_reason first; /* of the first that can't be removed; error 0: none */
 };
 
 static void report(const struct hr_osnoise_visitor *visitor, const char *instance, bool is_alive)
@@ -292,57 +290,102 @@ static void report(const struct hr_osnoise_visitor *visitor, const char *instanc
         visitor->visit(instance, is_alive, visitor->context);
 }
 
-static void remove_if_left_behind(const char *instance, bool is_alive, void *context)
+static bool has_disruptive(const struct hr_osnoise_settings *settings)
 {
-    struct removal *removal = context;
-
-    if (!is_alive) {
-        if (hr_osnoise_has_pids_of_kernel() &&
-            hr_osnoise_instance_has_tracer(removal->tracefs, instance) == 1)
-            hr_osnoise_let_workload_end(removal->root, &removal->cpus);
-        int status = hr_osnoise_instance_remove_unused(removal->tracefs, instance);
-        if (status < 0) {
-            removal->status = explain_removal_error(removal->reason, instance, status);
-            return;
-        }
-        removal->has_removed = true;
-    }
-    report(removal->visitor, instance, is_alive);
+    for (int setting = 0; setting < HR_OSNOISE_SETTING_COUNT; setting++)
+        if (hr_osnoise_setting_is_disruptive(setting) && settings->has[setting] &&
+            settings->numbers[setting] != 0)
+            return true;
+    return false;
 }
 
-/* What the others were before isn't known. */
-static int switch_disruptive_off(const struct hr_tracefs *tracefs)
+/* Another program that runs now may have chosen them. It is waited for with the instance in place,
+ * as without one it wouldn't be known afterwards that a run has left them on. */
+static int check_disruptive_unused(const struct hr_tracefs *tracefs, struct hr_reason *reason)
+{
+    struct hr_osnoise_user user;
+    char who[300];
+    int status = hr_osnoise_users_find_alive(tracefs, "osnoise", &user);
+
+    if (status == 0)
+        status = hr_osnoise_users_find_alive(tracefs, "timerlat", &user);
+    if (status < 0)
+        return explain_restore_error(reason, status);
+    if (status == 0)
+        return 0;
+    hr_osnoise_user_print(&user, who, sizeof(who));
+    return hr_reason_set(
+        reason, -EBUSY,
+        "%s runs the %s tracer with interrupts or preemption off, which a run that "
+        "was killed may have left so: end it, then headroom osnoise --restore",
+        who, user.tracer);
+}
+
+/* What the other settings were before isn't known. */
+static int switch_disruptive_off(const struct hr_tracefs *tracefs,
+                                 const struct hr_osnoise_settings *now, struct hr_reason *reason)
 {
     struct hr_osnoise_settings on = {0}, off = {0};
-    const struct hr_osnoise_state none = {.instance = ""};
-    int status = find_joined_user(tracefs, &none, NULL);
 
+    if (!has_disruptive(now))
+        return 0;
+    int status = check_disruptive_unused(tracefs, reason);
+    if (status < 0)
+        return status;
     for (int setting = 0; setting < HR_OSNOISE_SETTING_COUNT; setting++) {
         on.has[setting] = off.has[setting] = hr_osnoise_setting_is_disruptive(setting);
         on.numbers[setting] = 1;
     }
-    /* One that runs now may have chosen them. */
-    return status != 0 ? status : hr_osnoise_settings_restore(tracefs, &on, &off);
+    status = hr_osnoise_settings_restore(tracefs, &on, &off);
+    return status < 0 ? explain_restore_error(reason, status) : 0;
+}
+
+static void let_workload_end(const struct removal *removal, const char *instance)
+{
+    if (hr_osnoise_has_pids_of_kernel() &&
+        hr_osnoise_instance_has_tracer(removal->tracefs, instance) == 1)
+        hr_osnoise_let_workload_end(removal->root, &removal->now.cpus);
+}
+
+/* Switching an option starts the workload anew. */
+static int remove_left_behind(const struct removal *removal, const char *instance,
+                              struct hr_reason *reason)
+{
+    let_workload_end(removal, instance);
+    int status = switch_disruptive_off(removal->tracefs, &removal->now, reason);
+    if (status < 0)
+        return status;
+    let_workload_end(removal, instance);
+    status = hr_osnoise_instance_remove_unused(removal->tracefs, instance);
+    return status < 0 ? explain_removal_error(reason, instance, status) : 0;
+}
+
+static void remove_if_left_behind(const char *instance, bool is_alive, void *context)
+{
+    struct removal *removal = context;
+    struct hr_reason why = {0};
+
+    if (!is_alive && remove_left_behind(removal, instance, &why) < 0) {
+        if (removal->first.error == 0)
+            removal->first = why;
+        return;
+    }
+    report(removal->visitor, instance, is_alive);
 }
 
 int hr_osnoise_remove_left_behind_in(const struct hr_root *root, const struct hr_tracefs *tracefs,
                                      const struct hr_osnoise_visitor *visitor,
                                      struct hr_reason *reason)
 {
-    struct removal removal = {
-        .root = root, .tracefs = tracefs, .visitor = visitor, .reason = reason};
-    struct hr_osnoise_settings now = {0};
-    int status = hr_osnoise_settings_read(tracefs, &now, reason);
+    struct removal removal = {.root = root, .tracefs = tracefs, .visitor = visitor};
+    int status = hr_osnoise_settings_read(tracefs, &removal.now, reason);
 
     if (status < 0)
         return status;
-    removal.cpus = now.cpus;
     status = hr_osnoise_owner_visit(tracefs, remove_if_left_behind, &removal);
-    if (status < 0)
-        return explain_unknown(HR_OSNOISE_INSTANCE_PREFIX "*", status, reason);
-    if (removal.has_removed && (status = switch_disruptive_off(tracefs)) < 0)
-        return explain_restore_error(reason, status);
-    return removal.status;
+    if (removal.first.error != 0)
+        return hr_reason_set(reason, removal.first.error, "%s", removal.first.text);
+    return status < 0 ? explain_unknown(HR_OSNOISE_INSTANCE_PREFIX "*", status, reason) : 0;
 }
 
 int hr_osnoise_remove_left_behind(const struct hr_root *root,

@@ -9,12 +9,14 @@
 #include <string.h>
 
 #include "base/descriptor.h"
+#include "osnoise/owner.h"
 
 /* Which instances to find. */
 struct user_filter {
     const char *tracer; /* NULL: any but "nop" */
     const char *except; /* an instance; may be NULL */
     bool records;       /* only with tracing_on */
+    bool is_alive;      /* only those that weren't left behind */
 };
 
 static void name_file(const char *instance, const char *file, char path[300])
@@ -58,6 +60,17 @@ static int check_instance(const struct hr_tracefs *tracefs, const struct user_fi
     return status;
 }
 
+static bool is_ignored(const struct hr_tracefs *tracefs, const struct user_filter *user_filter,
+                       const char *name)
+{
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return true;
+    if (user_filter->except != NULL && strcmp(name, user_filter->except) == 0)
+        return true;
+    return user_filter->is_alive && hr_osnoise_owner_has_name(name) &&
+           hr_osnoise_owner_is_alive(tracefs, name) == 0;
+}
+
 static DIR *open_instances(const struct hr_tracefs *tracefs)
 {
     int fd = openat(tracefs->fd, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -77,9 +90,7 @@ static int find_in_instances(const struct hr_tracefs *tracefs,
     if (directory == NULL)
         return errno == ENOENT ? 0 : -errno;
     while (status == 0 && (errno = 0, entry = readdir(directory)) != NULL) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        if (user_filter->except != NULL && strcmp(entry->d_name, user_filter->except) == 0)
+        if (is_ignored(tracefs, user_filter, entry->d_name))
             continue;
         status = check_instance(tracefs, user_filter, entry->d_name, user);
         if (status == -ENOENT || status == -ENODEV)
@@ -111,6 +122,14 @@ int hr_osnoise_users_find_running(const struct hr_tracefs *tracefs, const char *
                                   struct hr_osnoise_user *user)
 {
     const struct user_filter user_filter = {.tracer = "osnoise", .except = except, .records = true};
+
+    return find_user(tracefs, &user_filter, user);
+}
+
+int hr_osnoise_users_find_alive(const struct hr_tracefs *tracefs, const char *tracer,
+                                struct hr_osnoise_user *user)
+{
+    const struct user_filter user_filter = {.tracer = tracer, .is_alive = true};
 
     return find_user(tracefs, &user_filter, user);
 }

@@ -37,6 +37,15 @@ int hr_osnoise_users_find(const struct hr_tracefs *tracefs, const char *tracer, 
 int hr_osnoise_users_find_running(const struct hr_tracefs *tracefs, const char *except,
                                   struct hr_osnoise_user *user);
 
+/**
+ * Finds an instance that has a tracer set and isn't one that was left behind by a run: see
+ * osnoise/owner.h.
+ *
+ * @return as hr_osnoise_users_find().
+ */
+int hr_osnoise_users_find_alive(const struct hr_tracefs *tracefs, const char *tracer,
+                                struct hr_osnoise_user *user);
+
 /** Prints the instance for messages: "the trace instance rtla_osnoise_top" or "the top-level trace
  * instance". */
 void hr_osnoise_user_print(const struct hr_osnoise_user *user, char *text, size_t size);

@@ -36,6 +36,17 @@ static int lock_instance(const char *name)
     return lock;
 }
 
+/* Its lock can't be tried, as its file can't be opened. */
+static void hide_from_judging(const char *name)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/" FAKE_TRACEFS "/instances/%s/tracing_on", tree_path(tree),
+             name);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(symlink("tracing_on", path), 0);
+}
+
 /* --- A tracer that runs already ------------------------------------------- */
 
 START_TEST(others_come_first)
@@ -214,16 +225,71 @@ START_TEST(an_instance_that_was_left_behind_is_removed)
 }
 END_TEST
 
-/* One that runs now may want them. */
+static void fail_to_begin(void)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "1");
+
+    open_run(&options);
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -EBUSY);
+    hr_osnoise_close(osnoise);
+    osnoise = NULL;
+}
+
+static void fail_to_remove(void)
+{
+    ck_assert_int_eq(hr_osnoise_remove_left_behind(root, NULL, &reason), -EBUSY);
+    assert_reason(-EBUSY,
+                  "the trace instance rtla_hwnoise runs the osnoise tracer with interrupts");
+    assert_reason(-EBUSY, "end it, then headroom osnoise --restore");
+}
+
+static void (*const failures[])(void) = {fail_to_begin, fail_to_remove};
+
+/* One that runs now may want them. Once it has ended they are switched on again, which the instance
+ * is a reminder of. */
 START_TEST(interrupts_stay_off_for_a_run_of_others)
 {
     leave_behind("headroom_osnoise_7");
     fake_tracefs_add_instance("rtla_hwnoise");
     fake_tracefs_set("instances/rtla_hwnoise/current_tracer", "osnoise\n");
-    ck_assert_int_eq(hr_osnoise_remove_left_behind(root, NULL, &reason), 0);
-    ck_assert(!fake_tracefs_has("instances/headroom_osnoise_7"));
+    failures[_i]();
+    ck_assert(fake_tracefs_has("instances/headroom_osnoise_7"));
     ck_assert_ptr_null(strstr(fake_tracefs_get("osnoise/options"), "NO_OSNOISE_IRQ_DISABLE"));
     ck_assert_str_eq(fake_tracefs_get("instances/rtla_hwnoise/current_tracer"), "osnoise\n");
+
+    fake_tracefs_remove_instance("rtla_hwnoise");
+    removals[_i]();
+    ck_assert(!fake_tracefs_has("instances/headroom_osnoise_7"));
+    ck_assert_ptr_nonnull(strstr(fake_tracefs_get("osnoise/options"), "NO_OSNOISE_IRQ_DISABLE"));
+}
+END_TEST
+
+/* Others that were left behind are no run of others. */
+START_TEST(all_that_were_left_behind_are_removed)
+{
+    leave_behind("headroom_osnoise_7");
+    leave_behind("headroom_osnoise_8");
+    ck_assert_int_eq(hr_osnoise_remove_left_behind(root, NULL, &reason), 0);
+    ck_assert(!fake_tracefs_has("instances/headroom_osnoise_7"));
+    ck_assert(!fake_tracefs_has("instances/headroom_osnoise_8"));
+    ck_assert_ptr_nonnull(strstr(fake_tracefs_get("osnoise/options"), "NO_OSNOISE_IRQ_DISABLE"));
+}
+END_TEST
+
+/* With the first reason of those that aren't. */
+START_TEST(one_that_stays_keeps_no_other)
+{
+    fake_tracefs_add_instance("headroom_osnoise_6");
+    hide_from_judging("headroom_osnoise_6");
+    leave_behind("headroom_osnoise_7");
+    leave_behind("headroom_osnoise_8");
+    fake_tracefs_fail("instances/headroom_osnoise_8", _i == 0 ? 0 : EBUSY);
+    ck_assert_int_eq(hr_osnoise_remove_left_behind(root, NULL, &reason), _i == 0 ? -ELOOP : -EBUSY);
+    assert_reason(_i == 0 ? -ELOOP : -EBUSY,
+                  _i == 0 ? "whether the run of" : "remove the trace instance headroom_osnoise_8");
+    ck_assert(!fake_tracefs_has("instances/headroom_osnoise_7"));
+    ck_assert(fake_tracefs_has("instances/headroom_osnoise_6"));
+    ck_assert_ptr_nonnull(strstr(fake_tracefs_get("osnoise/options"), "NO_OSNOISE_IRQ_DISABLE"));
 }
 END_TEST
 
@@ -245,6 +311,28 @@ START_TEST(one_with_an_open_file_is_left_as_it_is)
     assert_reason(-EBUSY, "left behind by a run");
     close(fd);
     ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), 0);
+}
+END_TEST
+
+/* A run was killed, and so was a later one, in a container, that had removed its instance and taken
+ * over its settings. */
+START_TEST(one_that_was_left_behind_keeps_no_settings)
+{
+    char text[2048];
+
+    begin_mode(HR_OSNOISE_WORKLOAD, "1");
+    FILE *file = fopen(state_path, "re");
+    ck_assert_ptr_nonnull(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    tree_write(tree, "osnoise.state", "%s", text);
+    fake_tracefs_set("osnoise/runtime_us", "10000\n");
+    fake_tracefs_add_instance("headroom_osnoise_7");
+    fake_tracefs_set("instances/headroom_osnoise_7/current_tracer", "osnoise\n");
+    ck_assert_msg(hr_osnoise_begin(osnoise, &reason) == 0, "%s", reason.text);
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    assert_restored();
 }
 END_TEST
 
@@ -485,7 +573,10 @@ int main(void)
     tcase_add_test(tests, attaching_to_cpus_that_the_other_doesnt_measure);
     tcase_add_loop_test(tests, attaching_without_samples_needs_something_to_count, 0, 3);
     tcase_add_loop_test(tests, an_instance_that_was_left_behind_is_removed, 0, 2);
-    tcase_add_test(tests, interrupts_stay_off_for_a_run_of_others);
+    tcase_add_loop_test(tests, interrupts_stay_off_for_a_run_of_others, 0, 2);
+    tcase_add_test(tests, all_that_were_left_behind_are_removed);
+    tcase_add_loop_test(tests, one_that_stays_keeps_no_other, 0, 2);
+    tcase_add_test(tests, one_that_was_left_behind_keeps_no_settings);
     tcase_add_test(tests, one_with_an_open_file_is_left_as_it_is);
     tcase_add_test(tests, all_runs_are_visited);
     tcase_add_test(tests, none_begins_while_another_restores);
