@@ -76,6 +76,7 @@ __attribute__((noreturn)) static void wait_for_end(int end_fd, int tracefs_fd, c
     setsid();
     prctl(PR_SET_NAME, "headroom-guard");
     close_all_but(end_fd, tracefs_fd);
+    send(end_fd, "", 1, MSG_NOSIGNAL); /* that it has closed them */
     do
         got = read(end_fd, &word, 1);
     while (got < 0 && errno == EINTR);
@@ -101,6 +102,20 @@ static pid_t fork_without_signals(void)
     return pid;
 }
 
+/* Until it has closed its copies of this process's files, which keep the instance. */
+static int wait_until_ready(int fd)
+{
+    ssize_t got;
+    char word;
+
+    do
+        got = read(fd, &word, 1);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return -errno;
+    return got == 1 ? 0 : -ESRCH;
+}
+
 int hr_osnoise_guard_start(const struct hr_tracefs *tracefs, const char *instance,
                            struct hr_osnoise_guard *guard)
 {
@@ -121,8 +136,13 @@ int hr_osnoise_guard_start(const struct hr_tracefs *tracefs, const char *instanc
         return -error;
     }
     hr_descriptor_keep(&fds[1], HR_KEEP_FILE);
-    *guard = (struct hr_osnoise_guard){.pid = pid, .fd = fds[1]};
-    return 0;
+    struct hr_osnoise_guard started = {.pid = pid, .fd = fds[1]};
+    int status = wait_until_ready(started.fd);
+    if (status < 0)
+        hr_osnoise_guard_end(&started);
+    else
+        *guard = started;
+    return status;
 }
 
 void hr_osnoise_guard_end(struct hr_osnoise_guard *guard)

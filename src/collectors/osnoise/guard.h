@@ -23,11 +23,11 @@ struct hr_osnoise_guard {
 };
 
 /**
- * Starts it.
+ * Starts it. Then it has no file of this process open any more.
  *
  * @param instance  its name: its current_tracer becomes "nop".
  * @param guard     receives it; ended by hr_osnoise_guard_end().
- * @return 0, or a negative errno of socketpair(2) or fork(2).
+ * @return 0, or a negative errno of socketpair(2) or fork(2); -ESRCH: it ended at once.
  */
 int hr_osnoise_guard_start(const struct hr_tracefs *tracefs, const char *instance,
                            struct hr_osnoise_guard *guard);

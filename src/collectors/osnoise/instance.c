@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/descriptor.h"
 #include "base/reason.h"
 #include "base/text.h"
 #include "headroom/capability.h"
@@ -541,8 +540,7 @@ int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
         status = set_up_instance(tracefs, name, plan, reason);
     if (status == 0)
         return 0;
-    hr_descriptor_close(lock);
-    hr_osnoise_instance_remove(tracefs, name);
+    hr_osnoise_instance_remove(tracefs, name, lock);
     return status;
 }
 
@@ -580,12 +578,14 @@ int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char 
     return on == 1 && (!has_tracer || is_set);
 }
 
-int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *name)
+int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *name, int *lock)
 {
     /* Failures show when the instance is removed. While another program reads its pipes the tracer
      * can't be stopped, but with tracing off the workload sleeps. */
     write_file(tracefs, name, "tracing_on", "0");
     write_file(tracefs, name, "current_tracer", "nop");
+    if (lock != NULL)
+        hr_osnoise_owner_unlock(lock);
     return hr_osnoise_instance_remove_unused(tracefs, name);
 }
 

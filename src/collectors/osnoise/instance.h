@@ -56,7 +56,7 @@ struct hr_osnoise_plan {
  * sleeps. The trigger is left out where the kernel lacks the event.
  *
  * @param name  its name.
- * @param lock  receives the instance's lock, see osnoise/owner.h; close it before the removal.
+ * @param lock  receives the instance's lock, see osnoise/owner.h.
  * @return 0; -EEXIST: there is one of that name; -EOPNOTSUPP: the kernel has no hist triggers, or
  * no osnoise in instances; -ENOENT: it has no events of osnoise; -EACCES, -EPERM, -ENOMEM, … With
  *         the reason; nothing is left behind. -EBUSY: with has_workload, if a real-time task leaves
@@ -105,11 +105,13 @@ int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char 
 /**
  * Stops the tracer and removes the instance; close its pipes first.
  *
+ * @param lock  the instance's lock, which is released in between, as stopping may take seconds;
+ *              NULL: this process has none.
  * @return 0, also if there is none; -EBUSY: another program has it open; … Even if the instance
  * stays, it records nothing, and the tracer is stopped, unless its pipes are being read: then the
  *         workload sleeps, if no other instance with the tracer records.
  */
-int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *name);
+int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *name, int *lock);
 
 /** Removes an instance, and stops its tracer, unless a file of it is open: then nothing is changed.
  * @return 0, also if there is none; -EBUSY; … */

@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/descriptor.h"
 #include "base/reason.h"
 #include "headroom/clock.h"
 #include "osnoise/cpus.h"
@@ -306,17 +305,17 @@ static int restore(struct hr_osnoise *osnoise, bool is_repeated, struct hr_reaso
 
     if (!was_locked)
         status = hr_osnoise_owner_lock_tracer(&osnoise->tracefs, &osnoise->tracer_lock, reason);
-    hr_descriptor_close(&osnoise->instance_lock);
     if (status == 0 && is_repeated)
         status =
             hr_osnoise_recover_in(osnoise->root, &osnoise->tracefs, osnoise->state_path, reason);
     else if (status == 0)
         status = hr_osnoise_restore(osnoise->root, &osnoise->tracefs, &osnoise->state,
-                                    osnoise->state_path, reason);
+                                    &osnoise->instance_lock, osnoise->state_path, reason);
     else if (!is_repeated)
-        hr_osnoise_instance_remove(&osnoise->tracefs, osnoise->state.instance);
+        hr_osnoise_instance_remove(&osnoise->tracefs, osnoise->state.instance,
+                                   &osnoise->instance_lock);
     if (!was_locked)
-        hr_descriptor_close(&osnoise->tracer_lock);
+        hr_osnoise_owner_unlock(&osnoise->tracer_lock);
     return status;
 }
 
@@ -461,7 +460,7 @@ int hr_osnoise_begin(struct hr_osnoise *osnoise, struct hr_reason *reason)
         close_readers(osnoise);
         hr_tracefs_close(&osnoise->tracefs);
     }
-    hr_descriptor_close(&osnoise->tracer_lock);
+    hr_osnoise_owner_unlock(&osnoise->tracer_lock);
     return status;
 }
 

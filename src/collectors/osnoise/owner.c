@@ -98,6 +98,13 @@ int hr_osnoise_owner_lock_instance(const struct hr_tracefs *tracefs, const char 
     return status;
 }
 
+void hr_osnoise_owner_unlock(int *lock)
+{
+    if (*lock >= 0)
+        flock(*lock, LOCK_UN);
+    hr_descriptor_close(lock);
+}
+
 /* Those who ask share the lock, so that they aren't taken for the owner by one another. */
 int hr_osnoise_owner_is_alive(const struct hr_tracefs *tracefs, const char *instance)
 {

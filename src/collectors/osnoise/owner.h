@@ -8,8 +8,10 @@
  * locks. Who may change what:
  *
  * - Whoever begins or ends a run, or restores what another left, has the tracer's lock meanwhile.
- *   So nothing is restored beneath a run that just begins, nor by two at a time.
- * - A run has the lock of its instance from making it until it removes it.
+ *   So nothing is restored beneath a run that just begins, nor by two at a time. Only its own
+ *   instance a run stops and removes even if it can't get that lock; the settings wait for it then.
+ * - A run has the lock of its instance from making it until its tracer is stopped, just before it
+ *   removes it. Names are never used twice, so that it is the lock of that run.
  * - An instance of a run that isn't locked was left behind. Whoever has the tracer's lock may
  *   remove it. The kernel refuses to remove one of which any file is open: so even another program
  *   that reads it isn't disturbed.
@@ -36,7 +38,7 @@ bool hr_osnoise_owner_has_name(const char *instance);
  * Takes the tracer's lock, for which it waits five seconds at most. One process can't have it
  * twice.
  *
- * @param lock  receives a descriptor: closing it releases the lock.
+ * @param lock  receives a descriptor for hr_osnoise_owner_unlock().
  * @return 0; -EBUSY: another process has it; -ENOENT: there is no such tracer; -EMFILE, … With the
  * reason.
  */
@@ -46,12 +48,16 @@ int hr_osnoise_owner_lock_tracer(const struct hr_tracefs *tracefs, int *lock,
 /**
  * Takes the lock of an instance that was just made.
  *
- * @param lock  receives a descriptor: closing it releases the lock. While it is open the kernel
+ * @param lock  receives a descriptor for hr_osnoise_owner_unlock(). While it is open the kernel
  *              doesn't remove the instance.
  * @return 0 or a negative errno.
  */
 int hr_osnoise_owner_lock_instance(const struct hr_tracefs *tracefs, const char *instance,
                                    int *lock);
+
+/** Releases a lock, also for processes that were forked meanwhile and have a copy of its
+ * descriptor, and closes it. Nothing is done if it is -1, as it is then. */
+void hr_osnoise_owner_unlock(int *lock);
 
 /** Whether the process that has made an instance is alive. @return 1; 0; -ENOENT: there is no such
  * instance; or another negative errno. */

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/descriptor.h"
 #include "base/reason.h"
 #include "headroom/osnoise.h"
 #include "osnoise/instance.h"
@@ -26,10 +25,10 @@ static int explain_removal_error(struct hr_reason *reason, const char *name, int
                          strerror(-error));
 }
 
-static int remove_instance(const struct hr_tracefs *tracefs, const char *name,
+static int remove_instance(const struct hr_tracefs *tracefs, const char *name, int *lock,
                            struct hr_reason *reason)
 {
-    int status = hr_osnoise_instance_remove(tracefs, name);
+    int status = hr_osnoise_instance_remove(tracefs, name, lock);
 
     return status < 0 ? explain_removal_error(reason, name, status) : 0;
 }
@@ -110,7 +109,7 @@ static int restore_settings(const struct hr_tracefs *tracefs, const struct hr_os
 }
 
 int hr_osnoise_restore(const struct hr_root *root, const struct hr_tracefs *tracefs,
-                       const struct hr_osnoise_state *state, const char *state_path,
+                       const struct hr_osnoise_state *state, int *lock, const char *state_path,
                        struct hr_reason *reason)
 {
     const int has_tracer = hr_osnoise_instance_has_tracer(tracefs, state->instance);
@@ -118,7 +117,7 @@ int hr_osnoise_restore(const struct hr_root *root, const struct hr_tracefs *trac
     /* In attach they are another program's. */
     if (has_tracer == 1 && hr_osnoise_has_pids_of_kernel())
         hr_osnoise_let_workload_end(root, &state->ours.cpus);
-    int status = remove_instance(tracefs, state->instance, reason);
+    int status = remove_instance(tracefs, state->instance, lock, reason);
     int restored = has_tracer == -ENOENT ? 0 : restore_disruptive(tracefs, state);
 
     if (status == 0 && restored < 0)
@@ -192,7 +191,7 @@ int hr_osnoise_recover_in(const struct hr_root *root, const struct hr_tracefs *t
         return explain_alive(&state, state_path, reason);
     if (status < 0 && status != -ENOENT)
         return explain_unknown(state.instance, status, reason);
-    return hr_osnoise_restore(root, tracefs, &state, state_path, reason);
+    return hr_osnoise_restore(root, tracefs, &state, NULL, state_path, reason);
 }
 
 /* Opens tracefs and takes the tracer's lock. */
@@ -211,7 +210,7 @@ static int open_locked(const struct hr_root *root, struct hr_tracefs *tracefs, i
 
 static void close_locked(struct hr_tracefs *tracefs, int *lock)
 {
-    hr_descriptor_close(lock);
+    hr_osnoise_owner_unlock(lock);
     hr_tracefs_close(tracefs);
 }
 

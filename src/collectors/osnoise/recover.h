@@ -15,19 +15,21 @@
  */
 
 /**
- * Removes a run's instance, restores the settings that still have the run's values, and then
- * removes the state file.
+ * Stops and removes a run's instance, restores the settings that still have the run's values, and
+ * then removes the state file.
  *
  * If another program has joined the tracer meanwhile, the settings stay: with the defaults the
  * workload would take all of every CPU. Except for the options that switch interrupts or preemption
  * off: they are restored even if the instance can't be removed. If it is gone already, those who
  * have the tracer now came later, and have chosen them themselves.
  *
+ * @param lock  that of the instance, which is released before it is removed; NULL: the run isn't
+ *              this process's.
  * @return 0; -EBUSY: another program reads the instance, or has joined: the state file stays; or
  *         another negative errno. With the reason.
  */
 int hr_osnoise_restore(const struct hr_root *root, const struct hr_tracefs *tracefs,
-                       const struct hr_osnoise_state *state, const char *state_path,
+                       const struct hr_osnoise_state *state, int *lock, const char *state_path,
                        struct hr_reason *reason);
 
 /** hr_osnoise_recover() with tracefs open. */

@@ -7,9 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/fake_tracefs.h"
@@ -21,6 +25,43 @@ static void begin_leader(void)
     fake_tracefs_add_sample_event();
     fake_tracefs_add_instance("rtla");
     fake_tracefs_set("instances/rtla/current_tracer", "osnoise\n");
+}
+
+/* --- Locks ---------------------------------------------------------------- */
+
+static bool forks_when_locked;
+static pid_t forked;
+static char tracer_when_unlocked[32];
+
+/* Takes the place of libc's. */
+int flock(int fd, int operation)
+{
+    int status = (int)syscall(SYS_flock, fd, operation);
+    char link[64], path[512] = "";
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    if (readlink(link, path, sizeof(path) - 1) < 0)
+        return status;
+    if (operation == LOCK_UN && strstr(path, "/tracing_on") != NULL)
+        snprintf(tracer_when_unlocked, sizeof(tracer_when_unlocked), "%s",
+                 instance_file("current_tracer"));
+    if (forks_when_locked && forked == 0 && (forked = fork()) == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
+    return status;
+}
+
+static void assert_tracer_unlocked(void)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/" FAKE_TRACEFS "/osnoise", tree_path(tree));
+    int lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_ge(lock, 0);
+    ck_assert_int_eq(flock(lock, LOCK_EX | LOCK_NB), 0);
+    close(lock);
 }
 
 /* As the process of another run has it. @return a descriptor: closing it releases the lock. */
@@ -406,6 +447,32 @@ START_TEST(one_that_ends_while_another_restores)
 }
 END_TEST
 
+/* A process that another thread forks meanwhile, without exec, has copies of the descriptors. */
+START_TEST(locks_end_with_a_run_whoever_was_forked)
+{
+    forks_when_locked = true;
+    begin_mode(_i == 0 ? HR_OSNOISE_WORKLOAD : HR_OSNOISE_SOURCES, "1");
+    forks_when_locked = false;
+    ck_assert_int_gt(forked, 0);
+    assert_tracer_unlocked();
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    assert_tracer_unlocked();
+    kill(forked, SIGKILL);
+    waitpid(forked, NULL, 0);
+    assert_restored();
+}
+END_TEST
+
+/* Stopping the tracer may take seconds, in which it would seem to be left behind. */
+START_TEST(it_has_its_lock_until_its_tracer_is_stopped)
+{
+    begin_mode(HR_OSNOISE_WORKLOAD, "1");
+    tracer_when_unlocked[0] = '\0';
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    ck_assert_str_eq(tracer_when_unlocked, "nop\n");
+}
+END_TEST
+
 /* Then another run may have begun, with the same settings. */
 START_TEST(what_another_has_restored_isnt_restored_again)
 {
@@ -581,6 +648,8 @@ int main(void)
     tcase_add_test(tests, all_runs_are_visited);
     tcase_add_test(tests, none_begins_while_another_restores);
     tcase_add_test(tests, one_that_ends_while_another_restores);
+    tcase_add_loop_test(tests, locks_end_with_a_run_whoever_was_forked, 0, 2);
+    tcase_add_test(tests, it_has_its_lock_until_its_tracer_is_stopped);
     tcase_add_test(tests, what_another_has_restored_isnt_restored_again);
     tcase_add_test(tests, hazards_of_others);
     tcase_add_loop_test(tests, a_foreign_change_ends_the_run_and_stays, 0, 5);

@@ -84,10 +84,7 @@ static void make(struct hr_osnoise_plan *plan)
 
 static int remove_ours(void)
 {
-    if (lock >= 0)
-        close(lock);
-    lock = -1;
-    return hr_osnoise_instance_remove(&tracefs, "ours");
+    return hr_osnoise_instance_remove(&tracefs, "ours", &lock);
 }
 
 static const char *const events[] = {"irq_noise", "softirq_noise", "thread_noise", "nmi_noise",
