@@ -199,6 +199,8 @@ static void add_files(const char *directory)
     add_file(directory, "current_tracer", "nop\n");
     add_file(directory, "tracing_on", "1\n");
     add_file(directory, "trace", "");
+    add_file(directory, "trace_marker", "");
+    add_file(directory, "trace_options", "");
     add_file(directory, "buffer_size_kb", "1410\n");
     add_file(directory, "tracing_cpumask", "f\n");
     for (size_t i = 0; i < EVENT_COUNT; i++)

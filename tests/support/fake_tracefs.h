@@ -19,7 +19,8 @@
  * osnoise exclude each other.
  * - O_TRUNC empties only a `trigger`; a hist trigger that is appended gets an empty table, and one
  *   with ":clear" must exist already, and clears it. Of events of sched the fake knows only
- *   "traceoff if …", and no exit of a process is an event.
+ *   "traceoff if …", and no exit of a process is an event. What is written to trace_marker is in
+ *   trace as of the thread FAKE_TRACEFS_PID.
  * - At its end a trace_pipe_raw gives EAGAIN.
  *
  * What it doesn't: run anything. Records and tables are written by the test.
@@ -31,6 +32,9 @@
 #include <stddef.h>
 
 #include "support/tree.h"
+
+/** The PID that the kernel records with markers. */
+#define FAKE_TRACEFS_PID "4711"
 
 /* Its path in the tree. */
 #define FAKE_TRACEFS "sys/kernel/tracing"

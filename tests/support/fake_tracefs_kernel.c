@@ -221,19 +221,27 @@ static int write_trigger(const char *directory, const char *file, const char *te
     return 0;
 }
 
+/* As with the options "raw" and "context-info". */
+static int write_marker(const char *directory, const char *file, const char *text)
+{
+    char made[PATH_MAX];
+
+    (void)file;
+    fake_tracefs_print_name(made, "%strace", directory);
+    fake_tracefs_set(made, "# tracer: nop\n#\n" FAKE_TRACEFS_PID " 1 812345 # ffffffff81 %s\n",
+                     text);
+    return 0;
+}
+
 static const struct {
     const char *pattern;
     int (*write)(const char *directory, const char *file, const char *text);
 } handlers[] = {
-    {"osnoise/cpus", write_cpus},
-    {"osnoise/period_us", write_period},
-    {"osnoise/runtime_us", write_runtime},
-    {"osnoise/options", write_options},
-    {"current_tracer", write_tracer},
-    {"buffer_size_kb", write_buffer_size},
-    {"events/sched/*/trigger", write_traceoff},
-    {"events/*/trigger", write_trigger},
-    {"*", set},
+    {"osnoise/cpus", write_cpus},          {"osnoise/period_us", write_period},
+    {"osnoise/runtime_us", write_runtime}, {"osnoise/options", write_options},
+    {"current_tracer", write_tracer},      {"buffer_size_kb", write_buffer_size},
+    {"trace_marker", write_marker},        {"events/sched/*/trigger", write_traceoff},
+    {"events/*/trigger", write_trigger},   {"*", set},
 };
 
 /* @return 0 or an errno. */

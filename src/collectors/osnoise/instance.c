@@ -432,7 +432,9 @@ bool hr_osnoise_has_pids_of_kernel(void)
 {
     struct stat pids;
 
-    return stat("/proc/self/ns/pid", &pids) == 0 && pids.st_ino == FIRST_PIDS;
+    if (stat("/proc/self/ns/pid", &pids) < 0)
+        return errno == ENOENT; /* without CONFIG_PID_NS there is no other */
+    return pids.st_ino == FIRST_PIDS;
 }
 
 bool hr_osnoise_instance_workload_sleeps(const struct hr_tracefs *tracefs)
@@ -446,8 +448,19 @@ bool hr_osnoise_instance_stops_on_exit(const struct hr_tracefs *tracefs)
            hr_tracefs_exists(tracefs, "events/" EXIT_EVENT "/trigger");
 }
 
+bool hr_osnoise_instance_is_stopped_on_exit(const struct hr_tracefs *tracefs, const char *name)
+{
+    static const char command[] = "traceoff";
+    char path[NAME_SIZE], text[1024];
+
+    print_file_path(path, name, "events/" EXIT_EVENT "/trigger");
+    return hr_osnoise_instance_workload_sleeps(tracefs) &&
+           hr_tracefs_read(tracefs, path, text, sizeof(text), NULL) == 0 &&
+           strncmp(text, command, sizeof(command) - 1) == 0;
+}
+
 /* Has this thread write a line into the buffer, and reads the PID that the kernel records with it:
- * "4711 1 81234567890 : ffffffff81234567 headroom", below lines that begin with '#'. */
+ * "4711 1 81234567890 # ffffffff81234567 headroom", below lines that begin with '#'. */
 static int read_recorded_pid(const struct hr_tracefs *tracefs, const char *name, uint64_t *pid)
 {
     char path[NAME_SIZE], text[4096];
@@ -466,33 +479,35 @@ static int read_recorded_pid(const struct hr_tracefs *tracefs, const char *name,
 }
 
 /* The PID by which the kernel's events know this process, or in a container with PIDs of its own
- * this thread, which goes when the process does. The instance must be new. */
-static int find_own_pid(const struct hr_tracefs *tracefs, const char *name, uint64_t *pid,
-                        struct hr_reason *reason)
+ * this thread, which goes when the process does. The instance must be new; it has the options of
+ * the top-level one, which another program may have set. @return 0: it isn't known. */
+static uint64_t find_own_pid(const struct hr_tracefs *tracefs, const char *name)
 {
+    static const char *const options[] = {"markers", "context-info", "nobin", "nohex", "raw"};
+    uint64_t pid = 0;
     int status = 0;
 
-    *pid = (uint64_t)getpid();
-    if (hr_osnoise_has_pids_of_kernel() || !hr_osnoise_instance_stops_on_exit(tracefs))
+    if (hr_osnoise_has_pids_of_kernel())
+        return (uint64_t)getpid();
+    if (!hr_osnoise_instance_stops_on_exit(tracefs))
         return 0;
-    status = write_file(tracefs, name, "trace_options", "markers");
+    for (size_t i = 0; status == 0 && i < sizeof(options) / sizeof(options[0]); i++)
+        status = write_file(tracefs, name, "trace_options", options[i]);
     if (status == 0)
-        status = write_file(tracefs, name, "trace_options", "raw");
-    if (status == 0)
-        status = read_recorded_pid(tracefs, name, pid);
-    if (status == 0)
-        status = write_file(tracefs, name, "trace_options", "noraw");
-    return status < 0 ? explain_error(reason, status, "can't find this thread's PID of the host")
-                      : 0;
+        status = read_recorded_pid(tracefs, name, &pid);
+    write_file(tracefs, name, "trace_options", "noraw");
+    return status == 0 ? pid : 0;
 }
 
 /* Once this process has exited, for whatever reason, the instance stops recording; and while no
  * instance of the tracer records, its workload sleeps. A safeguard only: a run does without if the
- * kernel has no such trigger. */
+ * kernel has no such trigger, or the PID isn't known. */
 static void stop_on_process_exit(const struct hr_tracefs *tracefs, const char *name, uint64_t pid)
 {
     char path[NAME_SIZE], text[64];
 
+    if (pid == 0)
+        return;
     print_file_path(path, name, "events/" EXIT_EVENT "/trigger");
     snprintf(text, sizeof(text), "traceoff if pid == %" PRIu64, pid);
     hr_tracefs_append(tracefs, path, text);
@@ -503,11 +518,11 @@ static void stop_on_process_exit(const struct hr_tracefs *tracefs, const char *n
 static int set_up_instance(const struct hr_tracefs *tracefs, const char *name,
                            const struct hr_osnoise_plan *plan, struct hr_reason *reason)
 {
-    uint64_t pid;
+    uint64_t pid = 0;
     int status = check_tracer(tracefs, name, reason);
 
     if (status == 0)
-        status = find_own_pid(tracefs, name, &pid, reason);
+        pid = find_own_pid(tracefs, name);
     if (status == 0)
         status = set_buffer_sizes(tracefs, name, plan, reason);
     if (status == 0)

@@ -53,7 +53,8 @@ struct hr_osnoise_plan {
  * when the calling thread exits, whose PID of that one the kernel records with a marker: its
  * tracing_on becomes 0. As long as an instance has the tracer set and tracing on, the kernel runs
  * the workload with whatever settings there are. If no instance has tracing on, the workload
- * sleeps. The trigger is left out where the kernel lacks the event.
+ * sleeps. The trigger is left out where the kernel lacks the event, or the PID isn't found:
+ * hr_osnoise_instance_is_stopped_on_exit() has whether it is there.
  *
  * @param name  its name.
  * @param lock  receives the instance's lock, see osnoise/owner.h.
@@ -83,8 +84,11 @@ bool hr_osnoise_has_pids_of_kernel(void);
  * recognized by osnoise/per_cpu (with CONFIG_TIMERLAT_TRACER). */
 bool hr_osnoise_instance_workload_sleeps(const struct hr_tracefs *tracefs);
 
-/** Whether the exit of this process stops the workload of an instance that it made. */
+/** Whether the kernel can stop the workload of an instance when the process that made it exits. */
 bool hr_osnoise_instance_stops_on_exit(const struct hr_tracefs *tracefs);
+
+/** Whether it is set to do so for this one. */
+bool hr_osnoise_instance_is_stopped_on_exit(const struct hr_tracefs *tracefs, const char *name);
 
 /** Whether an instance has the tracer set. @return 1; 0; or a negative errno: -ENOENT: there is no
  * such instance. */

@@ -167,8 +167,12 @@ static int recheck_users(struct hr_osnoise *osnoise, struct hr_reason *reason)
 static int start_guard(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     if (osnoise->options.mode == HR_OSNOISE_SOURCES ||
-        hr_osnoise_instance_stops_on_exit(&osnoise->tracefs))
+        hr_osnoise_instance_is_stopped_on_exit(&osnoise->tracefs, osnoise->state.instance))
         return 0;
+    if (osnoise->options.mode == HR_OSNOISE_HARDWARE)
+        return hr_reason_set(reason, -EOPNOTSUPP,
+                             "interrupts would stay off if headroom were killed, as the kernel "
+                             "can't be set to stop the tracer then: use the osnoise mode");
     int status =
         hr_osnoise_guard_start(&osnoise->tracefs, osnoise->state.instance, &osnoise->guard);
     return status == 0 ? 0

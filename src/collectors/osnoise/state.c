@@ -193,11 +193,12 @@ static void print_state(const struct hr_osnoise_state *state, struct page *page)
 
 /* --- The process ---------------------------------------------------------- */
 
+/* 0 where the kernel has none, without CONFIG_PID_NS. */
 static int find_pid_namespace(uint64_t *pid_namespace)
 {
-    struct stat pids;
+    struct stat pids = {.st_ino = 0};
 
-    if (stat("/proc/self/ns/pid", &pids) < 0)
+    if (stat("/proc/self/ns/pid", &pids) < 0 && errno != ENOENT)
         return -errno;
     *pid_namespace = pids.st_ino;
     return 0;

@@ -18,8 +18,8 @@
 struct hr_osnoise_state {
     char
         boot_id[40]; /**< /proc/sys/kernel/random/boot_id; the settings are lost at the next boot */
-    /** The process of the run, and the inode number of its PID namespace: for messages, as whether
-     * it is alive is seen from its instance, see osnoise/owner.h. */
+    /** The process of the run, and the inode number of its PID namespace, 0 if the kernel has none:
+     * for messages, as whether it is alive is seen from its instance, see osnoise/owner.h. */
     pid_t pid;
     uint64_t pid_namespace;
     char instance[HR_OSNOISE_INSTANCE];        /**< with the prefix, as it is going to be removed */

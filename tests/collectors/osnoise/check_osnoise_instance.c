@@ -47,11 +47,30 @@ int __wrap_hr_osnoise_find_reachable_cpus(const struct hr_cpu_set *cpus, uint64_
     return 0;
 }
 
+/* --- PIDs ----------------------------------------------------------------- */
+
+#define FIRST_PIDS 4026531836
+
+static ino_t pid_namespace; /* 0: the kernel has none */
+
+/* Takes the place of libc's. */
+int stat(const char *path, struct stat *info)
+{
+    int status = fstatat(AT_FDCWD, path, info, 0);
+
+    if (strcmp(path, "/proc/self/ns/pid") != 0)
+        return status;
+    info->st_ino = pid_namespace;
+    errno = ENOENT;
+    return pid_namespace == 0 ? -1 : 0;
+}
+
 /* --- Each test ------------------------------------------------------------ */
 
 static void set_up(void)
 {
     hogged = (struct hr_cpu_set){0};
+    pid_namespace = FIRST_PIDS;
     find_error = 0;
     lock = -1;
     tree = tree_new();
@@ -98,16 +117,6 @@ static const char *event_file(const char *event, const char *file)
     return fake_tracefs_get(name);
 }
 
-/* Where the kernel doesn't know this process by its own PID there is no switch, and so none of
- * this. */
-static bool has_first_pids(void)
-{
-    struct stat pids;
-
-    ck_assert_int_eq(stat("/proc/self/ns/pid", &pids), 0);
-    return pids.st_ino == 4026531836;
-}
-
 /* --- What a plan makes ---------------------------------------------------- */
 
 #define SMALL(cpu) AT "per_cpu/cpu" #cpu "/buffer_size_kb=16\n"
@@ -123,7 +132,7 @@ START_TEST(records_only_samples_by_default)
     snprintf(log, sizeof(log),
              "+instances/ours\n" SMALL(0) SMALL(1) SMALL(2) SMALL(3) AT "tracing_cpumask=c\n%s" AT
                                                                         "tracing_on=1\n",
-             has_first_pids() ? at_exit : "");
+             at_exit);
     ck_assert_str_eq(fake_tracefs_log(), log);
     ck_assert_str_eq(fake_tracefs_get(AT "current_tracer"), "nop\n");
     for (int i = 0; i < 5; i++) {
@@ -387,6 +396,41 @@ START_TEST(does_without_the_dead_mans_switch)
 END_TEST
 
 static const struct {
+    ino_t pid_namespace;
+    const char *failing; /* NULL: nothing */
+    const char *pid;     /* "": our own; NULL: unknown */
+} pids[] = {
+    {FIRST_PIDS, AT "trace_marker", ""},        {0, AT "trace_marker", ""},
+    {FIRST_PIDS + 1, NULL, FAKE_TRACEFS_PID},   {FIRST_PIDS + 1, AT "trace_marker", NULL},
+    {FIRST_PIDS + 1, AT "trace_options", NULL},
+};
+
+START_TEST(is_stopped_by_the_pid_that_the_kernel_knows)
+{
+    struct hr_osnoise_plan plan = {.by_source = true};
+    char expected[64] = "", own[16];
+
+    pid_namespace = pids[_i].pid_namespace;
+    if (pids[_i].failing != NULL)
+        fake_tracefs_fail(pids[_i].failing, EBADF);
+    snprintf(own, sizeof(own), "%d", (int)getpid());
+    if (pids[_i].pid != NULL)
+        snprintf(expected, sizeof(expected), "traceoff:unlimited if pid == %s\n",
+                 pids[_i].pid[0] != '\0' ? pids[_i].pid : own);
+    make(&plan);
+    ck_assert_str_eq(fake_tracefs_get(AT_EXIT), expected);
+    ck_assert_int_eq(hr_osnoise_instance_is_stopped_on_exit(&tracefs, "ours"),
+                     pids[_i].pid != NULL);
+    if (_i == 2)
+        ck_assert_ptr_nonnull(strstr(fake_tracefs_log(),
+                                     AT "trace_options=markers\n" AT
+                                        "trace_options=context-info\n" AT "trace_options=nobin\n" AT
+                                        "trace_options=nohex\n" AT "trace_options=raw\n" AT
+                                        "trace_marker=headroom\n" AT "trace_options=noraw\n"));
+}
+END_TEST
+
+static const struct {
     const char *file;
     int error, status;
     const char *reason;
@@ -556,6 +600,7 @@ int main(void)
     tcase_add_test(tests, a_taken_name_stays_with_its_owner);
     tcase_add_test(tests, leaves_nothing_behind);
     tcase_add_loop_test(tests, does_without_the_dead_mans_switch, 0, 2);
+    tcase_add_loop_test(tests, is_stopped_by_the_pid_that_the_kernel_knows, 0, COUNT(pids));
     tcase_add_loop_test(tests, says_why_not, 0, COUNT(failures));
     tcase_add_test(tests, a_kernel_without_the_tracer_in_instances);
     tcase_add_test(tests, starts_stops_and_goes);

@@ -18,6 +18,18 @@
 
 #define INSTANCE "headroom_osnoise_1"
 
+static bool has_namespaces = true;
+
+/* Takes the place of libc's. Without CONFIG_PID_NS a kernel has no such file. */
+int stat(const char *file, struct stat *info)
+{
+    if (!has_namespaces && strcmp(file, "/proc/self/ns/pid") == 0) {
+        errno = ENOENT;
+        return -1;
+    }
+    return fstatat(AT_FDCWD, file, info, 0);
+}
+
 static char directory[64], path[128], new_path[160];
 static struct hr_osnoise_state state;
 
@@ -328,6 +340,18 @@ END_TEST
 
 #define COUNT(table) (int)(sizeof(table) / sizeof((table)[0]))
 
+START_TEST(a_kernel_without_pid_namespaces)
+{
+    has_namespaces = false;
+    ck_assert_int_eq(hr_osnoise_state_sign(&state), 0);
+    ck_assert_uint_eq(state.pid_namespace, 0);
+    ck_assert(hr_osnoise_state_is_own(&state));
+    ck_assert_int_eq(hr_osnoise_state_write(path, &state), 0);
+    ck_assert_int_eq(hr_osnoise_state_read(path, &state), 0);
+    has_namespaces = true;
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("osnoise_state");
@@ -345,5 +369,6 @@ int main(void)
     tcase_add_test(tests, needs_a_directory);
     tcase_add_test(tests, names_its_process);
     tcase_add_test(tests, nothing_outlives_the_boot);
+    tcase_add_test(tests, a_kernel_without_pid_namespaces);
     return run_suite("osnoise_state", tests);
 }
