@@ -75,7 +75,8 @@ int hr_osnoise_owner_lock_tracer(const struct hr_tracefs *tracefs, int *lock,
     if (status == -EAGAIN)
         return hr_reason_set(reason, -EBUSY,
                              "another run of headroom or of collectd's plugin is just beginning or "
-                             "ending: wait until it has");
+                             "ending: wait until it has, or end the process that has "
+                             "/sys/kernel/tracing/osnoise open");
     if (status == -ENOENT)
         return hr_reason_set(reason, status,
                              "this kernel has no osnoise tracer: it needs Linux 5.17 or later with "

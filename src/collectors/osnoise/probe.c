@@ -103,16 +103,18 @@ int hr_osnoise_probe_kernel(const struct hr_tracefs *tracefs, enum hr_osnoise_mo
 static int explain_user(const struct hr_tracefs *tracefs, const struct hr_osnoise_user *user,
                         struct hr_reason *reason)
 {
-    const bool is_run = hr_osnoise_owner_has_name(user->instance);
+    const int is_alive = hr_osnoise_owner_has_name(user->instance)
+                             ? hr_osnoise_owner_is_alive(tracefs, user->instance)
+                             : -ENOENT; /* the kernel's own, or of another program */
     char who[300];
     const char *remedy = "wait until it has ended, or end it";
 
     hr_osnoise_user_print(user, who, sizeof(who));
-    if (is_run && hr_osnoise_owner_is_alive(tracefs, user->instance) == 0)
+    if (is_alive == 0)
         remedy = "it was left behind by a run of headroom or of collectd's plugin that was killed: "
-                 "headroom osnoise --restore removes it, as does the next run, once no program has "
-                 "its files open";
-    else if (is_run)
+                 "headroom osnoise --restore removes it, as does the next run, once no other "
+                 "program runs the tracer or has its files open";
+    else if (is_alive == 1)
         remedy = "it is a run of headroom or of collectd's plugin that goes on, maybe in a "
                  "container: wait until it has ended, or use the attach mode";
     else if (strcmp(user->tracer, "osnoise") == 0)

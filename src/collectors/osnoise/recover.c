@@ -108,6 +108,16 @@ static int restore_settings(const struct hr_tracefs *tracefs, const struct hr_os
     return status < 0 ? explain_restore_error(reason, status) : 0;
 }
 
+static int remove_state(const char *state_path, struct hr_reason *reason)
+{
+    int status = hr_osnoise_state_remove(state_path);
+
+    if (status < 0)
+        return hr_reason_set(reason, status, "can't remove the state file %s (%s)", state_path,
+                             strerror(-status));
+    return 0;
+}
+
 int hr_osnoise_restore(const struct hr_root *root, const struct hr_tracefs *tracefs,
                        const struct hr_osnoise_state *state, int *lock, const char *state_path,
                        struct hr_reason *reason)
@@ -124,13 +134,7 @@ int hr_osnoise_restore(const struct hr_root *root, const struct hr_tracefs *trac
         status = explain_restore_error(reason, restored);
     if (status == 0)
         status = restore_settings(tracefs, state, reason);
-    if (status < 0)
-        return status;
-    status = hr_osnoise_state_remove(state_path);
-    if (status < 0)
-        return hr_reason_set(reason, status, "can't remove the state file %s (%s)", state_path,
-                             strerror(-status));
-    return 0;
+    return status < 0 ? status : remove_state(state_path, reason);
 }
 
 /* --- Recovery -------------------------------------------------------------- */
@@ -176,16 +180,26 @@ static int explain_unknown(const char *instance, int error, struct hr_reason *re
                          instance, strerror(-error));
 }
 
+/* Reads the state file, and removes one of before the last boot. @return 1; 0: there is nothing to
+ * restore; or a negative errno, with the reason. */
+static int find_state(const char *state_path, struct hr_osnoise_state *state,
+                      struct hr_reason *reason)
+{
+    int status = read_state(state_path, state, reason);
+
+    if (status < 0)
+        return status == -ENOENT ? 0 : status;
+    return hr_osnoise_state_is_past(state) ? remove_state(state_path, reason) : 1;
+}
+
 int hr_osnoise_recover_in(const struct hr_root *root, const struct hr_tracefs *tracefs,
                           const char *state_path, struct hr_reason *reason)
 {
     struct hr_osnoise_state state;
-    int status = read_state(state_path, &state, reason);
+    int status = find_state(state_path, &state, reason);
 
-    if (status < 0)
-        return status == -ENOENT ? 0 : status;
-    if (hr_osnoise_state_is_past(&state))
-        return hr_osnoise_state_remove(state_path);
+    if (status <= 0)
+        return status;
     status = hr_osnoise_owner_is_alive(tracefs, state.instance);
     if (status == 1)
         return explain_alive(&state, state_path, reason);
@@ -221,9 +235,10 @@ int hr_osnoise_recover(const struct hr_root *root, const char *state_path, struc
     int lock;
 
     hr_reason_clear(reason);
-    int status = read_state(state_path, &state, reason);
-    if (status < 0)
-        return status == -ENOENT ? 0 : status;
+    /* A kernel without the tracer has nothing to restore after a reboot. */
+    int status = find_state(state_path, &state, reason);
+    if (status <= 0)
+        return status;
     status = open_locked(root, &tracefs, &lock, reason);
     if (status < 0)
         return status;

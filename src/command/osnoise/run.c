@@ -428,11 +428,15 @@ struct restoration {
     const struct hr_root *root;
     const char *title;
     size_t reported;
+    struct hr_reason failed; /* the last failure printed */
 };
 
-static int fail_to_restore(const struct restoration *restoration, const struct hr_reason *reason)
+/* An instance that can't be removed is found by its state file and then by its name. */
+static int fail_to_restore(struct restoration *restoration, const struct hr_reason *reason)
 {
-    fprintf(stderr, "%s: %s\n", restoration->title, reason->text);
+    if (strcmp(restoration->failed.text, reason->text) != 0)
+        fprintf(stderr, "%s: %s\n", restoration->title, reason->text);
+    restoration->failed = *reason;
     return COMMAND_FAILED;
 }
 
@@ -496,7 +500,7 @@ int osnoise_restore(const char *title, const char *state_path)
         fprintf(stderr, "%s: cannot use / as root directory: %s\n", title, strerror(-status));
         return COMMAND_FAILED;
     }
-    struct restoration restoration = {root, title, 0};
+    struct restoration restoration = {.root = root, .title = title};
     status =
         state_path != NULL ? restore_given(&restoration, state_path) : restore_usual(&restoration);
     hr_root_close(root);

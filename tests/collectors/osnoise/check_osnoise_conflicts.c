@@ -141,6 +141,21 @@ START_TEST(no_name_is_used_twice)
 }
 END_TEST
 
+/* Whether it goes on isn't known. */
+START_TEST(one_that_cant_be_judged)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "1");
+
+    fake_tracefs_add_instance("headroom_osnoise_1");
+    fake_tracefs_set("instances/headroom_osnoise_1/current_tracer", "osnoise\n");
+    hide_from_judging("headroom_osnoise_1");
+    open_run(&options);
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -EBUSY);
+    assert_reason(-EBUSY, "headroom_osnoise_1 runs the osnoise tracer: wait until it has ended, or "
+                          "use the attach mode");
+}
+END_TEST
+
 START_TEST(attaching_changes_nothing)
 {
     struct hr_osnoise_options options = options_of(HR_OSNOISE_ATTACH, "");
@@ -635,6 +650,7 @@ int main(void)
 
     tcase_add_loop_test(tests, others_come_first, 0, 4);
     tcase_add_test(tests, no_name_is_used_twice);
+    tcase_add_test(tests, one_that_cant_be_judged);
     tcase_add_test(tests, attaching_changes_nothing);
     tcase_add_loop_test(tests, attached_to_one_that_stops_or_changes_something, 0, 3);
     tcase_add_test(tests, attaching_to_cpus_that_the_other_doesnt_measure);

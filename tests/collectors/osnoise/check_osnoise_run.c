@@ -402,6 +402,41 @@ START_TEST(interrupts_stay_on_where_nothing_switches_them_on_again)
 }
 END_TEST
 
+/* The kernel has the event, but won't have a trigger for it. */
+START_TEST(where_the_kernel_cant_stop_it_a_process_does)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_HARDWARE, "1");
+
+    fake_tracefs_fail("instances/*/events/sched/sched_process_exit/trigger", EINVAL);
+    open_run(&options);
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -EOPNOTSUPP);
+    assert_reason(-EOPNOTSUPP, "interrupts would stay off if headroom were killed, as the kernel");
+    assert_restored();
+    hr_osnoise_close(osnoise);
+
+    begin_mode(HR_OSNOISE_WORKLOAD, "1");
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), 0); /* there is one */
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
+    assert_restored();
+}
+END_TEST
+
+/* Maybe with another kernel, without the tracer. */
+START_TEST(a_state_of_before_the_last_boot_is_removed)
+{
+    tree_write(tree, "osnoise.state", "%s",
+               "headroom's osnoise state 2\n"
+               "boot_id 6c1a0f6e-5a5c-4a53-b1a5-9f0d3c6c2d11\n"
+               "pid 1\npid_namespace 0\ninstance headroom_osnoise_1_2\n"
+               "runtime_us 10000 was 1000000\nend\n");
+    if (_i == 0)
+        tree_remove(tree, FAKE_TRACEFS);
+    ck_assert_msg(hr_osnoise_recover(root, state_path, &reason) == 0, "%s", reason.text);
+    ck_assert_int_ne(access(state_path, F_OK), 0);
+}
+END_TEST
+
 START_TEST(a_state_that_isnt_understood_stops)
 {
     tree_write(tree, "osnoise.state", "%s", "what is this?\n");
@@ -434,6 +469,8 @@ int main(void)
     tcase_add_loop_test(tests, a_dead_predecessor_is_recovered, 0, 2);
     tcase_add_test(tests, the_workload_of_one_that_was_killed_is_stopped);
     tcase_add_test(tests, interrupts_stay_on_where_nothing_switches_them_on_again);
+    tcase_add_test(tests, where_the_kernel_cant_stop_it_a_process_does);
+    tcase_add_loop_test(tests, a_state_of_before_the_last_boot_is_removed, 0, 2);
     tcase_add_test(tests, a_state_that_isnt_understood_stops);
     return run_suite("osnoise run", tests);
 }
