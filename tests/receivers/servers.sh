@@ -269,7 +269,7 @@ configure_prometheus() {
     ip address add 192.0.2.1/32 dev lo || skip_all "loopback can't have an address"
     mkdir -p "$dir/prometheus"
     sed 's/: 10s$/: 1s/' "$contrib/prometheus.yml" >"$dir/prometheus/prometheus.yml"
-    sed 's/: 10s$/: 1s/; s/\[1m\]/[10s]/; s/for: 1m$/for: 3s/' "$contrib/headroom-rules.yml" \
+    sed 's/: 10s$/: 1s/; s/\[10s\] offset 30s/[1s] offset 3s/; s/\[1m\]/[10s]/; s/for: 1m$/for: 3s/' "$contrib/headroom-rules.yml" \
         >"$dir/prometheus/headroom-rules.yml"
 }
 
