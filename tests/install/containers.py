@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """containers.py - reads contrib/containers/daemonset.yaml strictly, by the models of Kubernetes' API that Debian's
-python3-kubernetes has, and prints what is wrong with it.
+python3-kubernetes has, and prints what is wrong with it. Without that package it isn't compared with models.
 
 containers.py MANIFEST FOLDER: its ConfigMap is written to FOLDER, a file a key, and what it wants of a container:
 mounts, as `PATH: VOLUME`, and capabilities, a line each.
@@ -9,7 +9,10 @@ import re
 import sys
 
 import yaml
-from kubernetes.client import models
+try:
+    from kubernetes.client import models
+except ImportError:
+    models = None
 
 KINDS = {("v1", "Namespace"): "V1Namespace", ("v1", "ConfigMap"): "V1ConfigMap",
          ("apps/v1", "DaemonSet"): "V1DaemonSet"}
@@ -83,7 +86,8 @@ def main():
         if kind not in KINDS:
             problems.append(f"{kind} is unknown")
             continue
-        check(item, KINDS[kind], kind[1])
+        if models:
+            check(item, KINDS[kind], kind[1])
         objects[kind[1]] = item
     if problems:
         report()
