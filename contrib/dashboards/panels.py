@@ -487,8 +487,9 @@ HOSTS = [
         groups_of_hosts(
             "Groups that wait, of all hosts",
             "For what share of the time that is shown all tasks of a group waited at once, without the spans of ten"
-            " seconds in which that was below 10 %: the 50 groups with the most. With memory at the top raise that"
-            " group's limit, or move it to another host.",
+            " seconds in which that was below 10 %, or of a minute on hosts that Prometheus scrapes with all groups:"
+            " the 50 groups with the most. With memory at the top raise that group's limit, or move it to another"
+            " host.",
             psi("troubled", "{cpu,memory,io}-full", legend="row", top=(50, 10)), ("Waits for", "Share of time"),
             {"cpu-full": "a CPU", "memory-full": "memory", "io-full": "I/O"}, thresholds=STALL,
             nothing="no group waits"),

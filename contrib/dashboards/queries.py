@@ -30,7 +30,8 @@ TAGS = {"instance": ["instance"], "type_instance": ["type_instance"], "both": ["
 
 # Names that Grafana can take apart.
 PAIRS = {"cell": "host={} of={}", "row": "host={} group={} of={}"}
-# How many milliseconds a value is of: collectd's interval, and that of the rules for Prometheus.
+# How many milliseconds a value is of: collectd's Interval, as contrib/fleet/README.md says, and that of the rules for
+# Prometheus, which record each value once.
 INTERVAL_MS = 10000
 
 
@@ -219,10 +220,14 @@ class InfluxQL:
 
     def groups(self, series):
         """Of pressure the mean, where nothing is what isn't above the limit; of room the lowest value."""
-        beyond = f">= {number(series.top[1])}" if series.top else f"<= {number(series.below[1])}"
-        value = f'sum("value") * {INTERVAL_MS} / (${{__to}} - ${{__from}})' if series.top else 'min("value")'
-        return (f'SELECT {value} AS "v" FROM {self.source(series)} AND "value" {beyond}'
-                f" GROUP BY {self.tags(TAGS[series.legend])}")
+        if series.top:
+            choose, (count, limit), beyond = "top", series.top, ">="
+            value = f'sum("value") * {INTERVAL_MS} / (${{__to}} - ${{__from}})'
+        else:
+            choose, (count, limit), beyond, value = "bottom", series.below, "<=", 'min("value")'
+        tags = self.tags(TAGS[series.legend])
+        return (f'SELECT {choose}("v", {count}) AS "v", {tags} FROM (SELECT {value} AS "v" FROM {self.source(series)}'
+                f' AND "value" {beyond} {number(limit)} GROUP BY {tags})')
 
     def target(self, series, letter, kind="timeseries"):
         table = kind in ("table", "groups")

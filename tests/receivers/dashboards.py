@@ -327,8 +327,11 @@ class Grafana:
                     [(when, float(value)) for when, value in one.get("values") or [one["value"]]]
                     for one in (found["result"] if found else [])}
         if self.kind == "influxdb":
-            return {self.name(series, target): [(row[0] / 1000, row[1]) for row in series["values"]]
-                    for series in self.influx(self.replaced(target["query"], **more))}
+            found = {}
+            for series in self.influx(self.replaced(target["query"], **more)):
+                for row in series["values"]:
+                    found.setdefault(self.name(series, target, row), []).append((row[0] / 1000, row[1]))
+            return found
         answer = json.loads(self.render(target, {"format": "json", "maxDataPoints": 1000}))
         if "error" in answer:
             print(f"# {answer}")
@@ -336,11 +339,11 @@ class Grafana:
         return {series["target"]: [(when, value) for value, when in series["datapoints"]] for series in answer}
 
     @staticmethod
-    def name(series, target):
-        """A series' name as Grafana makes it of an alias."""
+    def name(series, target, row):
+        """A series' name as Grafana makes it of an alias; a table has tags, or columns of them."""
         tags = series.get("tags", {})
         if target["resultFormat"] == "table":
-            return ",".join(tags.values())
+            return ",".join([*tags.values(), *(cell for cell in row if isinstance(cell, str))])
         return re.sub(r"\$tag_(\w+)", lambda found: tags[found.group(1)], target["alias"])
 
     def render(self, target, more):
@@ -573,23 +576,29 @@ def pictures(path, *what):
 
 
 # --- what the kernel here doesn't report -------------------------------------
-def feed(path, seconds):
-    """Lines "IDENTIFIER VALUE", or "IDENTIFIER +RATE" for counters: PUTVAL, each second."""
-    lines = [line.rsplit(" ", 1) for line in sys.stdin.read().splitlines()]
+def feed(path, duration):
+    """Lines "IDENTIFIER VALUE", or "IDENTIFIER +RATE" for counters: PUTVAL, each second; "VALUE/SECONDS" less often."""
+    lines = []
+    for line in sys.stdin.read().splitlines():
+        identifier, value = line.rsplit(" ", 1)
+        value, _, seconds = value.partition("/")
+        lines.append((identifier, value, int(seconds or 1)))
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(path)
         answers = connection.makefile()
-        begun = time.time()
-        while time.time() < begun + float(seconds):
+        begun, turn = time.time(), 0
+        while time.time() < begun + float(duration):
             now = time.time()
+            due = [line for line in lines if turn % line[2] == 0]
             connection.sendall("".join(
-                f'PUTVAL "{identifier}" interval=1 {now:.3f}:'
+                f'PUTVAL "{identifier}" interval={seconds} {now:.3f}:'
                 f'{int((now - begun) * float(value)) if value.startswith("+") else value}\n'
-                for identifier, value in lines).encode())
-            for identifier, _ in lines:
+                for identifier, value, seconds in due).encode())
+            for identifier, _, _ in due:
                 if not (answer := answers.readline()).startswith("0 "):
                     print(f"# {identifier}: {answer}", file=sys.stderr)
                     return 1
+            turn += 1
             time.sleep(max(0, now + 1 - time.time()))
     return 0
 
