@@ -296,11 +296,13 @@ has_promql() { [ -n "$(promql "$1")" ]; }
 
 # --- VictoriaMetrics ---------------------------------------------------------
 
-# start_victoria [FLAG...]: on 127.0.0.1:8428; it scrapes what Prometheus would, by the configuration that was made for that.
+# start_victoria [FLAG...]: on 127.0.0.1:8428; it scrapes what Prometheus would, by the configuration that was made for that
+# until then: a copy, as it may come to read it later than it answers.
 start_victoria() {
+    cp "$dir/prometheus/prometheus.yml" "$dir/victoria.yml"
     # Not strictly: it doesn't know rule_files, which are for vmalert.
     victoria-metrics "$@" -storageDataPath="$dir/victoria" -httpListenAddr=127.0.0.1:8428 -search.latencyOffset=0s \
-        -promscrape.config="$dir/prometheus/prometheus.yml" -promscrape.config.strictParse=false -loggerLevel=WARN >>"$dir/victoria.log" 2>&1 &
+        -promscrape.config="$dir/victoria.yml" -promscrape.config.strictParse=false -loggerLevel=WARN >>"$dir/victoria.log" 2>&1 &
     victoria=$!
     is_ready victoria "$victoria" curl -fsS http://127.0.0.1:8428/health
 }
