@@ -179,16 +179,29 @@ static void find_rates(const struct hr_room_source *source, const struct hr_room
         add_rates(source, &source->newer, now, part, rates);
 }
 
+/* The share of periods may grow after a load, as both of its sums fall, not by the same: trouble
+ * begins while a limit throttles only. */
+static double throttled_share(const struct hr_room_source *source, const struct hr_room_sums *now,
+                              const struct rates *rates, size_t i)
+{
+    const double periods = rates->bound[i].periods;
+    const bool throttles =
+        now->bound[i].throttling.throttled_count > source->last.bound[i].throttling.throttled_count;
+
+    if (!(periods > 0) || !(throttles || source->is_in_cpu_trouble))
+        return 0;
+    return rates->bound[i].throttled / periods;
+}
+
 static void lower_by_bounds(const struct hr_room_source *source, const struct hr_room_sums *now,
                             const struct rates *rates, struct hr_room *room)
 {
     for (size_t i = 0; i < source->cpu_bound_count; i++) {
         const struct hr_cpu_max *max = lower_of(&source->older.bound[i], &now->bound[i]);
-        const double periods = rates->bound[i].periods;
         const struct hr_room_cpu_limit limit = {
             .cpus = (double)max->quota_us / (double)max->period_us,
             .used_cpus = rates->bound[i].used,
-            .throttled_share = periods > 0 ? rates->bound[i].throttled / periods : 0,
+            .throttled_share = throttled_share(source, now, rates, i),
             .level = source->cpu_bounds[i].level,
         };
         hr_room_cpu_by_limit(&limit, rates->used, room);

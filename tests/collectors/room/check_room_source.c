@@ -443,6 +443,33 @@ START_TEST(no_room_is_lost_once_a_load_is_over)
 }
 END_TEST
 
+/* For 150 s nothing of the limit's periods is throttled, for 100 s 30 %, then nothing runs: of what
+ * is known of the past the share of these grows, but no trouble begins by that. */
+START_TEST(no_trouble_begins_once_a_limit_throttles_no_more)
+{
+    const unsigned from = (unsigned)_i + 15, to = from + 10;
+    bool was_in_trouble = true;
+
+    write_file("p/q/a", "cpu.max", "50000 100000\n");
+    open_group("p/q/a");
+    read_once();
+    for (unsigned i = 1; i <= to + 60; i++) {
+        const unsigned ran = i <= (unsigned)_i ? 0 : i <= to ? i - (unsigned)_i : to - (unsigned)_i;
+        const unsigned throttled = i <= from ? 0 : i <= to ? i - from : to - from;
+        room_tree_machine(tree, 3 * ran, 0, 0);
+        write_cpu("p/q/a", 2000000 * ran, 100 * ran, 30 * throttled);
+        frozen_ns += 10 * HR_NS_PER_S;
+        read_once();
+        if (i > to)
+            ck_assert_msg(was_in_trouble || !reading.cpu.is_in_trouble, "%u s after it",
+                          10 * (i - to));
+        was_in_trouble = i == to || reading.cpu.is_in_trouble;
+    }
+    ck_assert(!reading.cpu.is_in_trouble);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
 /* Both CPUs are always busy; the group waits for 45 and for 37 % of the intervals, by turns. */
 START_TEST(trouble_lasts_where_cpus_are_always_busy)
 {
@@ -869,6 +896,7 @@ int main(void)
     tcase_add_test(tests, throttled_time_counts_once);
     tcase_add_test(tests, trouble_lasts_as_long_as_there_is_no_room);
     tcase_add_loop_test(tests, no_room_is_lost_once_a_load_is_over, 2, 40);
+    tcase_add_loop_test(tests, no_trouble_begins_once_a_limit_throttles_no_more, 2, 30);
     tcase_add_test(tests, trouble_lasts_where_cpus_are_always_busy);
     tcase_add_test(tests, a_limit_on_a_machine_that_is_always_busy);
     tcase_add_test(tests, the_tightest_where_cpus_are_always_busy);
