@@ -107,8 +107,8 @@ is_none_to_promote() {
 }
 
 # promote_uncovered ADDRESS...: at the end of an alarm, or when the machine's names another group, those that it covered.
-# Where many end at once, one of us begins with it for all, and once more for those that have ended meanwhile; while these wait,
-# for minutes, others begin with what ends later.
+# Where many end at once, one of us begins with it for all, and once more for those that have ended meanwhile, when these are
+# done or wait, which they do for minutes.
 promote_uncovered() {
     case $severity:$known:$resource in
         *:OKAY:* | *:) return 0 ;;
@@ -118,12 +118,13 @@ promote_uncovered() {
     exec 9>&-
     ! is_none_to_promote || return 0
     hash_of "$host" "$resource"
-    promotion=$folder/$hash.promotion
-    : >"$promotion" && command exec 5>"$folder/$hash.promoter" || return 0
-    while [ -e "$promotion" ]; do
-        flock -n 5 || break
+    promotion=$folder/$hash.promotion promoter=$folder/$hash.promoter
+    : >"$promotion" && command exec 5>"$promoter" || return 0
+    while [ -e "$promotion" ] && flock -n 5; do
         rm -f "$promotion"
         promote_all "$@"
+        exec 5>&-       # each that was begun has the lock until it waits, see await_values
+        command exec 5>"$promoter" && flock 5 || break
         flock -u 5
     done
     wait

@@ -42,9 +42,9 @@ may_have_victims() {
 }
 
 # find_patience: sets patience to how long it takes, in s, until two more values of each series have come, three for one
-# that doesn't say by what there is no room, or for an <Alert>, and five where the machine has none. When another alarm covered it until now, it may outlast its
-# cause: an <Alert> by the six intervals of its end, and of CPUs the five minutes that these are summed up for, and a trigger's
-# alarm by its quiet time.
+# that doesn't say by what there is no room, or for an <Alert>, and five where the machine has none. When another alarm covered
+# it until now, it may outlast its cause: an <Alert> by the six intervals of its end, and of CPUs the five minutes that these
+# are summed up for, and a trigger's alarm by its quiet time.
 find_patience() {
     intervals=2 value=""
     case $kind:$instance:$resource:$alert in
@@ -74,9 +74,9 @@ pause() {
     kill $! 2>/dev/null
 }
 
-# await_values: until these have come, or SIGTERM; lets others of the subject go on meanwhile.
+# await_values: until these have come, or SIGTERM; lets others of the subject go on meanwhile, and what is promoted next.
 await_values() {
-    exec 9>&-
+    exec 5>&- 9>&-
     pause sleep "$patience"
     exec 9>"$lock"
     flock 9
