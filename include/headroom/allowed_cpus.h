@@ -26,12 +26,12 @@ int hr_allowed_cpus_read(const struct hr_root *root, pid_t task, struct hr_cpu_s
  * @param dirfd   the group's directory.
  * @param most    those that the group may use, as others don't count; NULL: all.
  * @param enough  how many these are.
- * @param threads_most  how many threads are read at most.
+ * @param threads  how many may be read; what was read is taken off.
  * @param cpus    receives them; untouched on failure.
  * @return 0; -ENODATA: it has no task; -E2BIG: it has more threads than are read; -ENODEV: it was
  * removed; -ENOMEM; or as hr_allowed_cpus_read().
  */
 int hr_allowed_cpus_read_group(const struct hr_root *root, int dirfd, const struct hr_cpu_set *most,
-                               size_t enough, size_t threads_most, struct hr_cpu_set *cpus);
+                               size_t enough, size_t *threads, struct hr_cpu_set *cpus);
 
 #endif

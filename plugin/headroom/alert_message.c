@@ -82,12 +82,17 @@ static void append_machine(struct message *message, const struct subject *subjec
 {
     struct hr_cpu_set cpus;
 
-    if (resource != SUBJECT_CPU || !task_cpus_find(others, subject, &cpus))
+    if (resource != SUBJECT_CPU || subject->path == NULL) {
         message_append(message, " (the machine)");
-    else if (hr_cpu_set_count(&cpus) == 1)
+        return;
+    }
+    const size_t count = task_cpus_find(others, subject, &cpus);
+    if (count >= others->cpus && count > 0)
+        message_append(message, " (the machine)");
+    else if (count == 1)
         message_append(message, " (CPU %u)", hr_cpu_set_next(&cpus, 0));
-    else
-        message_append(message, " (%zu of %zu CPUs)", hr_cpu_set_count(&cpus), others->cpus);
+    else if (count > 1)
+        message_append(message, " (%zu of %zu CPUs)", count, others->cpus);
 }
 
 /* The words are those of the causes of psi. */

@@ -24,6 +24,7 @@
 #include "headroom/root.h"
 #include "headroom/subject.h"
 #include "headroom/taken_cpus.h"
+#include "headroom/task_cpus.h"
 #include "headroom/trouble_lines.h"
 #include "headroom/values.h"
 #include "headroom/working_sets.h"
@@ -192,6 +193,7 @@ static void evaluate_alerts(void)
                             .groups = groups,
                             .count = config.alert.top_takers,
                             .cpus = hr_room_machine_cpus(machine),
+                            .threads = TASK_CPUS_THREADS,
                             .taken = &taken};
     struct hr_cgroup *group = NULL;
 

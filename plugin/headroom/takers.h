@@ -45,7 +45,7 @@ struct takers {
     size_t count;                 /**< how many are named at most; TAKERS_MOST or fewer */
     size_t cpus;                  /**< of the machine; 0: not known */
     struct takers_ranking rankings[TAKERS_RANKING_COUNT]; /**< initially all zeros */
-    size_t affinities_read;                               /**< of how many groups; initially 0 */
+    size_t threads;                                       /**< whose affinity may be read */
     struct taken_cpus *taken;                             /**< of this interval */
 };
 

@@ -6,17 +6,20 @@
 #ifndef HEADROOM_PLUGIN_HEADROOM_TASK_CPUS_H
 #define HEADROOM_PLUGIN_HEADROOM_TASK_CPUS_H
 
-#include <stdbool.h>
-
 #include "headroom/takers.h"
 
+/** How many threads are read in an interval: what the read callback takes for it, some 15 ms. */
+#define TASK_CPUS_THREADS 1024
+
 /**
- * Finds these; affinities are read of each task, so it is for alarms rather than for intervals.
+ * Finds these. Affinities are read of each task, so it is for alarms rather than for intervals.
  *
  * @param takers  of this interval.
- * @return whether they are known, and fewer than the machine has. Where many groups begin to lack
- * CPUs in one interval, or one has very many threads, they aren't.
+ * @param cpus    receives them; untouched on failure.
+ * @return how many they are; 0: that isn't known, as where no task is left, or there are more
+ * threads than are read, and its cpuset has all CPUs of the machine.
  */
-bool task_cpus_find(struct takers *takers, const struct subject *subject, struct hr_cpu_set *cpus);
+size_t task_cpus_find(struct takers *takers, const struct subject *subject,
+                      struct hr_cpu_set *cpus);
 
 #endif

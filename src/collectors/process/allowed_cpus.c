@@ -37,9 +37,9 @@ int hr_allowed_cpus_read(const struct hr_root *root, pid_t task, struct hr_cpu_s
 struct search {
     const struct hr_root *root;
     const struct hr_cpu_set *most; /* NULL: all */
-    size_t enough, threads_most;
+    size_t enough;
+    size_t *threads; /* that may be read */
     struct hr_cpu_set found;
-    size_t thread_count;
 };
 
 static bool has_found_all(const struct search *search)
@@ -58,8 +58,9 @@ static int add_tasks(struct search *search, const struct hr_task_list *tasks)
 
     for (size_t i = 0; i < tasks->count && status == 0 && !has_found_all(search); i++) {
         struct hr_cpu_set allowed;
-        if (search->thread_count++ == search->threads_most)
+        if (*search->threads == 0)
             return -E2BIG;
+        (*search->threads)--;
         status = hr_allowed_cpus_read(search->root, tasks->ids[i], &allowed);
         if (has_ended(status)) {
             status = 0;
@@ -92,10 +93,9 @@ static int add_threads(struct search *search, const struct hr_task_list *process
 }
 
 int hr_allowed_cpus_read_group(const struct hr_root *root, int dirfd, const struct hr_cpu_set *most,
-                               size_t enough, size_t threads_most, struct hr_cpu_set *cpus)
+                               size_t enough, size_t *threads, struct hr_cpu_set *cpus)
 {
-    struct search search = {
-        .root = root, .most = most, .enough = enough, .threads_most = threads_most};
+    struct search search = {.root = root, .most = most, .enough = enough, .threads = threads};
     struct hr_task_list tasks = {.count = 0};
 
     int status = hr_task_list_read_group(dirfd, SIZE_MAX, &tasks);

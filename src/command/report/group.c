@@ -136,17 +136,18 @@ static void take_working_set(const struct hr_room_reading *reading, struct group
 /* What is read in some tenths of a second. */
 #define THREADS_MOST 10000
 
-/* As taskset(1) or cpusets below set it; the plugin doesn't read it, as it would have to of each
+/* As taskset(1) or cpusets below set it; the plugin reads it for alarms only, as it has to of each
  * task. */
 static void take_affinity(const struct hr_root *root, const struct hr_room_source *source,
                           const struct hr_cgroup *found, struct group *group)
 {
     struct hr_cpu_set most, cpus;
+    size_t threads = THREADS_MOST;
     const int status = hr_room_find_cpus(source, &most);
 
     if (group->cpus == 0 || (status < 0 && status != -ENODATA) ||
         hr_allowed_cpus_read_group(root, found->dirfd, status == 0 ? &most : NULL, group->cpus,
-                                   THREADS_MOST, &cpus) < 0)
+                                   &threads, &cpus) < 0)
         return;
     const size_t count = hr_cpu_set_count(&cpus);
     if (count >= group->cpus)

@@ -466,7 +466,8 @@ static const struct {
 } pinned[] = {
     {"1", "0-1\n", ": needs 0.2 CPUs of 0.22 CPUs (CPU 1); taking"},
     {"0-1", "0-1\n", ": needs 0.2 CPUs of 0.22 CPUs (the machine); taking"},
-    {NULL, "0-1\n", ": needs 0.2 CPUs of 0.22 CPUs (the machine); taking"}, /* has ended */
+    {NULL, "0-1\n", ": needs 0.2 CPUs of 0.22 CPUs; taking"}, /* has ended */
+    {NULL, "0\n", ": needs 0.2 CPUs of 0.21 CPUs (CPU 0); taking"},
     {"0-1", "0\n", ": needs 0.2 CPUs of 0.21 CPUs (CPU 0); taking"},
 };
 
