@@ -102,17 +102,21 @@ static pid_t fork_without_signals(void)
     return pid;
 }
 
-/* Until it has closed its copies of this process's files, which keep the instance. */
+/* Until it has closed its copies of this process's files, which keep the instance. It may be
+ * stopped. */
 static int wait_until_ready(int fd)
 {
+    const struct timeval most = {.tv_sec = 5};
     ssize_t got;
     char word;
 
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most)) < 0)
+        return -errno;
     do
         got = read(fd, &word, 1);
     while (got < 0 && errno == EINTR);
     if (got < 0)
-        return -errno;
+        return errno == EAGAIN ? -ETIMEDOUT : -errno;
     return got == 1 ? 0 : -ESRCH;
 }
 
@@ -126,9 +130,8 @@ int hr_osnoise_guard_start(const struct hr_tracefs *tracefs, const char *instanc
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
         return -errno;
     pid_t pid = fork_without_signals();
-    if (pid == 0) {
+    if (pid == 0)
         wait_for_end(fds[0], tracefs->fd, path);
-    }
     int error = errno;
     close(fds[0]);
     if (pid < 0) {
@@ -138,10 +141,12 @@ int hr_osnoise_guard_start(const struct hr_tracefs *tracefs, const char *instanc
     hr_descriptor_keep(&fds[1], HR_KEEP_FILE);
     struct hr_osnoise_guard started = {.pid = pid, .fd = fds[1]};
     int status = wait_until_ready(started.fd);
-    if (status < 0)
-        hr_osnoise_guard_end(&started);
-    else
+    if (status == 0) {
         *guard = started;
+        return 0;
+    }
+    kill(pid, SIGKILL);
+    hr_osnoise_guard_end(&started);
     return status;
 }
 
