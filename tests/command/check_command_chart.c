@@ -11,6 +11,10 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
+/* Of memory that is touched; the rest of a chart follows. */
+#define TOUCHED(list, number)                                                                      \
+    .points = (list), .count = (size_t)(number), .x_name = "Est (s)", .y_name = "Ref (MB)"
+
 static char printed[65536];
 
 static void check_chart(int width, int height, bool utf8, const struct chart *chart)
@@ -53,7 +57,7 @@ static const char utf8_linear[] = "\n"
 
 START_TEST(draws_known_points)
 {
-    struct chart chart = {decades, COUNT(decades), "a title", "Est (s)", "Ref (MB)", false, false};
+    struct chart chart = {TOUCHED(decades, COUNT(decades)), .title = "a title"};
 
     check_chart(33, 12, false, &chart);
     ck_assert_str_eq(printed, ascii_log);
@@ -80,7 +84,13 @@ static const char from_lowest[] = "\n"
 
 START_TEST(draws_from_the_lowest)
 {
-    const struct chart chart = {growing, COUNT(growing), "a title", "s", "MB", true, true};
+    const struct chart chart = {.points = growing,
+                                .count = COUNT(growing),
+                                .title = "a title",
+                                .x_name = "s",
+                                .y_name = "MB",
+                                .linear = true,
+                                .from_lowest = true};
 
     check_chart(33, 11, false, &chart);
     ck_assert_str_eq(printed, from_lowest);
@@ -105,8 +115,8 @@ START_TEST(draws_marks)
 {
     static const struct chart_mark marks[] = {
         {20, "a name that is as long as all"}, {39, "RSS 39"}, {38, "limit 38"}};
-    const struct chart chart = {decades, COUNT(decades), "a title", "Est (s)",   "Ref (MB)",
-                                false,   false,          marks,     COUNT(marks)};
+    const struct chart chart = {TOUCHED(decades, COUNT(decades)), .title = "a title",
+                                .marks = marks, .mark_count = COUNT(marks)};
 
     check_chart(33, 12, false, &chart);
     ck_assert_str_eq(printed, marked);
@@ -131,8 +141,8 @@ START_TEST(draws_one_point)
         for (int y = -1; y < COUNT(values); y++)
             for (int i = 0; i < 4 * COUNT(sizes); i++) {
                 const struct point point = {values[x], y < 0 ? 0 : values[y]};
-                const struct chart chart = {&point,     1,          "",       "Est (s)",
-                                            "Ref (MB)", i % 2 == 1, i % 4 > 1};
+                const struct chart chart = {TOUCHED(&point, 1), .title = "", .linear = i % 2 == 1,
+                                            .from_lowest = i % 4 > 1};
                 int width = sizes[i / 4][0], height = sizes[i / 4][1], lines = 0;
                 check_chart(width, height, false, &chart);
                 ck_assert_ptr_nonnull(strchr(printed, '*'));
@@ -149,7 +159,7 @@ END_TEST
 START_TEST(doublings_are_evenly_spaced)
 {
     struct point points[16];
-    const struct chart chart = {points, COUNT(points), "", "Est (s)", "Ref (MB)", false, false};
+    const struct chart chart = {TOUCHED(points, COUNT(points)), .title = ""};
     for (int i = 0; i < COUNT(points); i++)
         points[i] = (struct point){0.001 * (1 << i), i < 8 ? 0 : 100};
     check_chart(80, 24, false, &chart);
@@ -164,8 +174,8 @@ END_TEST
 START_TEST(draws_nothing_without_points)
 {
     const struct point none = {0, 5};
-    const struct chart chart = {&none, 1, "a title", "Est (s)", "Ref (MB)", false, false},
-                       empty = {NULL, 0, "", "Est (s)", "Ref (MB)", true, false};
+    const struct chart chart = {TOUCHED(&none, 1), .title = "a title"},
+                       empty = {TOUCHED(NULL, 0), .title = "", .linear = true};
 
     check_chart(80, 24, false, &chart);
     ck_assert_str_eq(printed, "");
