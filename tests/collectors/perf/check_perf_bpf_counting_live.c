@@ -177,6 +177,7 @@ END_TEST
 static pid_t start_player(const char *name, int in, int out, int result)
 {
     struct rusage before, after;
+    long left = 0;
     char byte = 'x';
     pid_t pid = fork();
 
@@ -185,12 +186,14 @@ static pid_t start_player(const char *name, int in, int out, int result)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     groups_write(groups, name, "cgroup.procs", "0");
     pin_to((int)sysconf(_SC_NPROCESSORS_ONLN) - 1);
+    if (write(result, &left, sizeof(left)) != sizeof(left)) /* it is in its group */
+        _exit(1);
     getrusage(RUSAGE_SELF, &before);
     for (int i = 0; i < TRIPS; i++)
         if (read(in, &byte, 1) != 1 || write(out, &byte, 1) != 1)
             _exit(1);
     getrusage(RUSAGE_SELF, &after);
-    const long left = after.ru_nvcsw - before.ru_nvcsw + after.ru_nivcsw - before.ru_nivcsw;
+    left = after.ru_nvcsw - before.ru_nvcsw + after.ru_nivcsw - before.ru_nivcsw;
     if (write(result, &left, sizeof(left)) == sizeof(left))
         pause();
     _exit(1);
@@ -209,6 +212,8 @@ START_TEST(counts_tens_of_thousands_of_switches)
     ck_assert(pipe(there) == 0 && pipe(back) == 0 && pipe(result) == 0);
     const pid_t players[] = {start_player("a/x", there[0], back[1], result[1]),
                              start_player("a/y", back[0], there[1], result[1])};
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(read(result[0], &left[i], sizeof(left[i])), sizeof(left[i]));
     struct hr_perf_target *const targets[] = {live_open("a"), live_open("a/x"), live_open("a/y")};
     struct live_counts before[3], counts[3];
     for (int i = 0; i < 3; i++)
