@@ -402,9 +402,20 @@ int hr_osnoise_remove_left_behind_in(const struct hr_root *root, const struct hr
     return status < 0 ? explain_unknown(HR_OSNOISE_INSTANCE_PREFIX "*", status, reason) : 0;
 }
 
-int hr_osnoise_remove_left_behind(const struct hr_root *root,
-                                  const struct hr_osnoise_visitor *visitor,
-                                  struct hr_reason *reason)
+static int visit_in(__attribute__((unused)) const struct hr_root *root,
+                    const struct hr_tracefs *tracefs, const struct hr_osnoise_visitor *visitor,
+                    struct hr_reason *reason)
+{
+    int status = hr_osnoise_owner_visit(tracefs, visitor->visit, visitor->context);
+
+    return status < 0 ? explain_unknown(HR_OSNOISE_INSTANCE_PREFIX "*", status, reason) : 0;
+}
+
+/* Without a tracer there are no instances. */
+static int act_locked(const struct hr_root *root,
+                      int (*act)(const struct hr_root *, const struct hr_tracefs *,
+                                 const struct hr_osnoise_visitor *, struct hr_reason *),
+                      const struct hr_osnoise_visitor *visitor, struct hr_reason *reason)
 {
     struct hr_tracefs tracefs;
     int lock;
@@ -413,22 +424,20 @@ int hr_osnoise_remove_left_behind(const struct hr_root *root,
     int status = open_locked(root, &tracefs, &lock, reason);
     if (status < 0)
         return status == -ENOENT ? 0 : status;
-    status = hr_osnoise_remove_left_behind_in(root, &tracefs, visitor, reason);
+    status = act(root, &tracefs, visitor, reason);
     close_locked(&tracefs, &lock);
     return status;
+}
+
+int hr_osnoise_remove_left_behind(const struct hr_root *root,
+                                  const struct hr_osnoise_visitor *visitor,
+                                  struct hr_reason *reason)
+{
+    return act_locked(root, hr_osnoise_remove_left_behind_in, visitor, reason);
 }
 
 int hr_osnoise_visit(const struct hr_root *root, const struct hr_osnoise_visitor *visitor,
                      struct hr_reason *reason)
 {
-    struct hr_tracefs tracefs;
-    int lock;
-
-    hr_reason_clear(reason);
-    int status = open_locked(root, &tracefs, &lock, reason);
-    if (status < 0)
-        return status == -ENOENT ? 0 : status;
-    status = hr_osnoise_owner_visit(&tracefs, visitor->visit, visitor->context);
-    close_locked(&tracefs, &lock);
-    return status < 0 ? explain_unknown(HR_OSNOISE_INSTANCE_PREFIX "*", status, reason) : 0;
+    return act_locked(root, visit_in, visitor, reason);
 }
