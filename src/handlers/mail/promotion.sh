@@ -124,7 +124,8 @@ promote_uncovered() {
         rm -f "$promotion"
         promote_all "$@"
         exec 5>&-       # each that was begun has the lock until it waits, see await_values
-        command exec 5>"$promoter" && flock 5 || break
+        command exec 5>"$promoter" || break
+        flock 5 || break
         flock -u 5
     done
     wait
