@@ -250,6 +250,41 @@ START_TEST(who_waits_for_cpus_that_are_always_busy)
 }
 END_TEST
 
+/* What runs now and then may have more of a CPU than it takes, and waits for it all the same. */
+START_TEST(who_waits_most_is_named_if_it_is_not_first)
+{
+    static struct room_cause web[] = {{(char *)"cpu", (char *)"neighbours", 27},
+                                      {(char *)"io", (char *)"unknown", 60},
+                                      {(char *)"cpu", (char *)"itself", 3}},
+                             other = {(char *)"cpu", (char *)"limit", 26},
+                             of_system = {(char *)"cpu", (char *)"neighbours", 98},
+                             short_wait = {(char *)"memory", (char *)"limit", 9.4};
+    struct room_row *row;
+
+    row = add_row("batch", 60, 0);
+    row->causes = &web[2];
+    row->cause_count = 1;
+    row = add_row("system", 60, 3);
+    row->causes = &of_system;
+    row->cause_count = 1;
+    row = add_row("slow", 60, 60);
+    row->causes = &short_wait;
+    row->cause_count = 1;
+    assert_lacks(print_table(80), "Waits most");
+    row->causes = &other;
+    assert_has(print_table(80),
+               "\nWaits most: slow, 26% of the time; headroom top sorts by that.\n");
+    row = add_row("web", 97, 97);
+    row->causes = web;
+    row->cause_count = 3;
+    rooms.several_hosts = true;
+    assert_has(print_table(80), "\nWaits most: h: web, 27% of the time;");
+    row->values[ROOM_LEAST] = 0;
+    assert_order("web", "batch", "system");
+    assert_lacks(print_table(80), "Waits most");
+}
+END_TEST
+
 /* It isn't known yet, or waits for something else. */
 START_TEST(who_waits_for_no_cpu)
 {
@@ -304,6 +339,7 @@ int main(void)
     tcase_add_test(tests, eighty_columns);
     tcase_add_test(tests, the_order_is_that_of_the_numbers);
     tcase_add_test(tests, who_waits_for_cpus_that_are_always_busy);
+    tcase_add_test(tests, who_waits_most_is_named_if_it_is_not_first);
     tcase_add_test(tests, who_waits_for_no_cpu);
     tcase_add_test(tests, json);
     tcase_add_test(tests, json_of_other_rows);

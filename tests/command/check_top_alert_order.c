@@ -119,6 +119,62 @@ START_TEST(who_takes_is_below_who_suffers)
 }
 END_TEST
 
+/* By the averages of minutes its room comes back later than its waits end. */
+START_TEST(who_takes_and_has_no_room_is_below_who_suffers)
+{
+    static const char message[] = "cpu: trouble now in batch (CPU 0); taking: itself 75 %";
+    struct alert *web = add("web", "cpu-some", ALERT_WARNING),
+                 *batch = add("batch", "room-cpu", ALERT_WARNING);
+    char text[ALERT_TEXT_SIZE];
+
+    strcpy(batch->plugin, "headroom");
+    strcpy(batch->message, message);
+    mark("h", "batch");
+    expect_order(5, "web batch");
+    alert_text(batch, false, text);
+    ck_assert_str_eq(text, "it takes the CPU: cpu: trouble now in batch (CPU 0); taking: itself "
+                           "75 %");
+    strcpy(batch->type_instance, "room-memory"); /* of another cause */
+    mark("h", "batch");
+    expect_order(5, "batch web");
+    strcpy(batch->type_instance, "room-cpu");
+    web->lasts = false;
+    mark("h", "batch");
+    expect_order(5, "batch web");
+    alert_text(batch, false, text);
+    ck_assert_str_eq(text, message);
+}
+END_TEST
+
+/* Where no plugin has the CPU time that groups use, none is marked. */
+static const struct {
+    const char *message;
+    bool takes;
+} texts[] = {
+    {"cpu: trouble now in nc/batch: needs 0.42 CPUs of 0.31 CPUs (CPU 0); taking: nc/batch 0.42 "
+     "CPUs, nc/web 0.11 CPUs; waiting: nc/web 60 %",
+     true},
+    {"cpu: trouble now in nc/batch (CPU 0); taking: itself 75 %, nc/web 15 %", true},
+    {"cpu: trouble now in nc/batch; taking: nc/batch2 75 %, itself 15 %", false},
+    {"cpu: trouble now in nc/batch; taking: nc 75 %", false},
+    {"cpu: trouble now in nc/batch; waiting: nc/batch 75 %", false},
+    {"cpu: trouble now; taking: itself 75 %", false},
+};
+
+START_TEST(who_takes_by_the_text)
+{
+    struct alert *batch = add("nc_batch", "room-cpu", ALERT_WARNING);
+
+    add("nc_web", "cpu-some", ALERT_FAILURE);
+    strcpy(batch->plugin, "headroom");
+    strcpy(batch->message, texts[_i].message);
+    mark("h", "");
+    ck_assert_int_eq(batch->takes, texts[_i].takes);
+    mark("h", "nc_web");
+    ck_assert(!batch->takes);
+}
+END_TEST
+
 static const struct {
     const char *group, *type_instance;
     enum alert_severity severity;
@@ -176,6 +232,8 @@ int main(void)
     tcase_add_test(tests, the_worst_and_the_newest_are_first);
     tcase_add_test(tests, counts_alarms_of_one_wait_once);
     tcase_add_test(tests, who_takes_is_below_who_suffers);
+    tcase_add_test(tests, who_takes_and_has_no_room_is_below_who_suffers);
+    tcase_add_loop_test(tests, who_takes_by_the_text, 0, (int)COUNT(texts));
     tcase_add_loop_test(tests, takes_from_one_that_is_as_severe, 0, (int)COUNT(others));
     tcase_add_test(tests, says_what_is_over);
     return run_suite("alert_order", tests);

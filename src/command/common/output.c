@@ -48,7 +48,8 @@ void output_fold(FILE *out, const char *text, size_t indent, size_t width)
 
 int output_finish(const char *title, int status)
 {
-    if (status == 0)
+    /* Whoever closes the pipe, as head(1), has read enough. */
+    if (status == 0 || status == -EPIPE)
         return COMMAND_DONE;
     fprintf(stderr, "%s: cannot write: %s\n", title, strerror(-status));
     return COMMAND_FAILED;

@@ -22,7 +22,8 @@ void output_fold(FILE *out, const char *text, size_t indent, size_t width);
 int output_flush(FILE *out);
 
 /**
- * Prints an error of writing on standard error, if there is one.
+ * Prints an error of writing on standard error, if there is one, but not that the reader of a pipe
+ * has closed it.
  *
  * @param title   the subcommand's argv[0].
  * @param status  0, or the negative errno of writing.

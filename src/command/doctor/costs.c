@@ -33,10 +33,12 @@
 #define CPU_US_PER_VALUE 35
 
 /* What the plugin rrdtool takes of a CPU to write a value to its file at once, which it does
- * without CacheTimeout; as 300 groups were seen to take a third of one, by 540 values a second. And
- * how much of a CPU is too much. */
-#define RRD_US_PER_WRITE 600
-#define RRD_MUCH_CPU_PCT 5
+ * without CacheTimeout: 300 groups, of 540 values a second, were seen to take a third of one; on
+ * another machine, where all files stayed in memory, a twentieth of that. And how much of a CPU is
+ * too much. */
+#define RRD_US_PER_WRITE_LEAST 30
+#define RRD_US_PER_WRITE       600
+#define RRD_MUCH_CPU_PCT       5
 
 /* How many files it makes in no time: 7,000 were seen to take 11 s of two CPUs. */
 #define RRD_FEW_FILES 1000
@@ -329,10 +331,11 @@ static void print_rrdtool(const struct note *note, const struct usage *usage,
     print_disk(note, "rrdtool", sums, RRD_BYTES);
     if (cpu_pct >= RRD_MUCH_CPU_PCT && !gathers_for_rrdtool(&usage->config))
         print_note(note, "rrdtool",
-                   "writes each value to its file at once, as it has no CacheTimeout: about "
-                   "%.0f %% of a CPU; set CacheTimeout 120 and CacheFlush 900 in <Plugin rrdtool>, "
-                   "or, if another writer has the values, remove its LoadPlugin",
-                   cpu_pct);
+                   "writes each value to its file at once, as it has no CacheTimeout: %.2g to "
+                   "%.0f %% of a CPU, by how much of its files stays in memory; set CacheTimeout "
+                   "120 and CacheFlush 900 in <Plugin rrdtool>, or, if another writer has the "
+                   "values, remove its LoadPlugin",
+                   cpu_pct * RRD_US_PER_WRITE_LEAST / RRD_US_PER_WRITE, cpu_pct);
 }
 
 /* In the threads that hand on values, unless it has CreateFilesAsync. */

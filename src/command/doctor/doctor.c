@@ -272,6 +272,10 @@ static void print_source(const struct options *options, const struct usage *usag
     }
     if (options->is_unread)
         snprintf(text, sizeof(text), "The configuration can't be read, so everything is tried.");
+    else if (usage->found == NULL)
+        snprintf(text, sizeof(text),
+                 "Nothing is configured: there is no configuration of collectd where it usually "
+                 "is, such as /etc/collectd/collectd.conf, so everything is tried.");
     else
         snprintf(text, sizeof(text),
                  "Nothing is configured: %s loads none of headroom's plugins, so everything is "

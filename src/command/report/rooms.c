@@ -442,15 +442,17 @@ bool room_cause_is_known(const struct room_cause *cause)
     return strcmp(cause->name, "unknown") != 0;
 }
 
-/* What others, or limits, make it wait, in whole percent, as less is chance: who takes a CPU from
- * others mostly waits for itself. */
-static double waited_pct(const struct room_row *row)
+bool room_cause_is_of_others(const struct room_cause *cause)
+{
+    return room_cause_is_known(cause) && strcmp(cause->name, "itself") != 0 && !isnan(cause->pct);
+}
+
+double room_waited_pct(const struct room_row *row)
 {
     double sum = 0;
 
     for (size_t i = 0; i < row->cause_count; i++)
-        if (room_cause_is_known(&row->causes[i]) && strcmp(row->causes[i].name, "itself") != 0 &&
-            !isnan(row->causes[i].pct))
+        if (room_cause_is_of_others(&row->causes[i]))
             sum += row->causes[i].pct;
     return round(sum);
 }
@@ -462,7 +464,7 @@ static int compare_rows(const void *left, const void *right, void *context)
     int order = compare_values(value_to_sort(a, by), value_to_sort(b, by));
 
     if (order == 0)
-        order = compare_values(waited_pct(b), waited_pct(a));
+        order = compare_values(room_waited_pct(b), room_waited_pct(a));
     if (order == 0)
         order = compare_values(a->values[ROOM_TROUBLE], b->values[ROOM_TROUBLE]);
     if (order == 0)

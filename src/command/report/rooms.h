@@ -103,6 +103,13 @@ void rooms_describe(const struct rooms *rooms, char *text, size_t size);
  * something. */
 bool room_cause_is_known(const struct room_cause *cause);
 
+/** @return whether it is known, and not the group itself: others, or a limit. */
+bool room_cause_is_of_others(const struct room_cause *cause);
+
+/** @return for how much of the time others, or limits, make it wait: whole percent, as less is
+ * chance, of all resources together. Who takes a CPU from others mostly waits for itself. */
+double room_waited_pct(const struct room_row *row);
+
 /** Sorts: the lowest of a value first, those without one last, but behind those without room who
  * waits for a CPU while its room by CPU isn't known; then who waits most for others, or for limits;
  * then by time to trouble and name. */

@@ -275,8 +275,33 @@ static bool has_any(const struct rooms *rooms, bool (*is_one)(const struct room_
     return i < rooms->count;
 }
 
+/* Less isn't worth a line. */
+#define LONG_WAIT_PCT 10
+
+/* Who waits though it has room, as much of it as it is short of, is far below in the order. */
+static void print_longest_wait(FILE *out, const struct rooms *rooms)
+{
+    const struct room_row *longest = NULL;
+    char safe[NAME_SIZE], name[2 * NAME_SIZE];
+
+    for (size_t i = 0; i < rooms->count; i++) {
+        const struct room_row *row = &rooms->rows[i];
+        if (!room_is_system(row->group) && room_waited_pct(row) >= LONG_WAIT_PCT &&
+            (longest == NULL || room_waited_pct(row) > room_waited_pct(longest)))
+            longest = row;
+    }
+    if (longest == NULL || longest == rooms->rows)
+        return;
+    snprintf(name, sizeof(name), "%s%s%s", rooms->several_hosts ? longest->host : "",
+             rooms->several_hosts ? ": " : "", room_name(longest));
+    label_fit(name, NAME_SIZE - 1, LABEL_UTF8, safe, sizeof(safe));
+    fprintf(out, "\nWaits most: %s, %.0f%% of the time;", safe, room_waited_pct(longest));
+    fputs(" headroom top sorts by that.\n", out);
+}
+
 static void print_legend(FILE *out, const struct rooms *rooms)
 {
+    print_longest_wait(out, rooms);
     if (has_any(rooms, profile_is_shown_at_least))
         profile_print_legend(out);
     if (has_any(rooms, room_waits_for_cpu))

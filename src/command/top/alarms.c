@@ -453,6 +453,13 @@ bool alarm_waits_for_cpu(const struct alert *alert)
     return alarm.resource == CPU && (alarm.kind == TRIGGER || alarm.kind == THRESHOLD);
 }
 
+bool alarm_lacks_room_by_cpu(const struct alert *alert)
+{
+    const struct alarm alarm = make_alarm(alert);
+
+    return alarm.resource == CPU && alarm.kind >= NO_ROOM;
+}
+
 /* Whether it is of a trigger, and from before collectd's last start. */
 static bool is_of_earlier_trigger(const struct alarms *alarms, const char *series)
 {

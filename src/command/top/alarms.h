@@ -52,6 +52,9 @@ bool alarms_share_wait(const struct alert *a, const struct alert *b);
 /** @return whether an alert has begun an alarm of a group's, or the machine's, wait for a CPU. */
 bool alarm_waits_for_cpu(const struct alert *alert);
 
+/** @return whether it has begun an alarm of a group's, or the machine's, room by CPU. */
+bool alarm_lacks_room_by_cpu(const struct alert *alert);
+
 /** @return whether collectd has no value of the series of an alert by a threshold; or by a trigger
  * from before its last start: then psi doesn't know of it any more, as after it was installed
  * again, or will report its end. */

@@ -40,10 +40,20 @@ size_t alert_order(const struct alert_list *list, const struct alert *picked[], 
 
 /* --- Who takes the CPU -------------------------------------------------------- */
 
+static bool is_of_group(const struct alert *alert)
+{
+    return alert_lasts(alert) && strcmp(alert->instance, SYSTEM_GROUP) != 0;
+}
+
 static bool is_of_waiting_group(const struct alert *alert)
 {
-    return alert_lasts(alert) && strcmp(alert->instance, SYSTEM_GROUP) != 0 &&
-           alarm_waits_for_cpu(alert);
+    return is_of_group(alert) && alarm_waits_for_cpu(alert);
+}
+
+/* Who takes a CPU waits for it, too, and has no room by it. */
+static bool may_be_of_taker(const struct alert *alert)
+{
+    return is_of_group(alert) && (alarm_waits_for_cpu(alert) || alarm_lacks_room_by_cpu(alert));
 }
 
 /* @return the group that takes most on a host; NULL: none does. */
@@ -53,6 +63,22 @@ static const char *find_taker(const struct table *table, const char *host)
         if (table->rows[i].takes_most && strcmp(table->rows[i].host, host) == 0)
             return table->rows[i].group;
     return NULL;
+}
+
+/* Whether an <Alert> names its own group, or "itself", first of those that take: "cpu: trouble now
+ * in nc/batch: needs ...; taking: nc/batch 0.42 CPUs, nc/web 0.11 CPUs". */
+static bool takes_by_its_text(const struct alert *alert)
+{
+    static const char in[] = " in ", taking[] = "; taking: ", itself[] = "itself ";
+    const char *group = strstr(alert->message, in), *taker = strstr(alert->message, taking);
+
+    if (!alarm_lacks_room_by_cpu(alert) || group == NULL || taker == NULL || taker < group)
+        return false;
+    group += strlen(in);
+    taker += strlen(taking);
+    const size_t length = strcspn(group, ":; ");
+    return strncmp(taker, itself, strlen(itself)) == 0 ||
+           (strncmp(taker, group, length) == 0 && taker[length] == ' ');
 }
 
 /* Whether the alarm of a group that doesn't take lasts, as severe as this one. */
@@ -71,12 +97,13 @@ void alert_order_mark_takers(struct alert_list *list, const struct table *table)
 {
     for (size_t i = 0; i < list->count; i++) {
         struct alert *alert = &list->entries[i];
-        if (!is_of_waiting_group(alert)) {
+        if (!may_be_of_taker(alert)) {
             alert->takes = false;
             continue;
         }
         const char *taker = find_taker(table, alert->host);
-        const bool takes = taker != NULL ? strcmp(taker, alert->instance) == 0 : alert->takes;
+        const bool takes = taker != NULL ? strcmp(taker, alert->instance) == 0
+                                         : alert->takes || takes_by_its_text(alert);
         alert->takes = takes && has_victim(list, alert);
     }
 }

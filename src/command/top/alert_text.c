@@ -21,6 +21,7 @@
 
 #include "common/short_name.h"
 #include "headroom/quantity.h"
+#include "top/alarms.h"
 #include "top/trigger_text.h"
 
 enum { VALUE_SIZE = 64, SERIES_SIZE = 512, MESSAGE_LENGTH_MAX = 255 };
@@ -433,7 +434,9 @@ void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_
     if (alert->is_unwatched)
         fputs("no longer watched, as collectd has no value of it: ", out);
     else if (alert->takes)
-        fputs("it takes the CPU, and waits, too: ", out);
+        fputs(alarm_waits_for_cpu(alert) ? "it takes the CPU, and waits, too: "
+                                         : "it takes the CPU: ",
+              out);
     const char *reason = find_unwatched(alert);
     if (reason != NULL) {
         write_place(out, alert);

@@ -525,8 +525,7 @@ static int refresh_until_end(struct top *top)
             status = wait_for_events(top, -1, 0, next_start(top, start));
     } while (status == -ETIMEDOUT);
 
-    /* Whoever closes the pipe has read enough. */
-    return write_error == -EPIPE ? COMMAND_DONE : output_finish(top->title, write_error);
+    return output_finish(top->title, write_error);
 }
 
 /*
