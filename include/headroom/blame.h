@@ -34,33 +34,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "headroom/blame_taker.h"
 #include "headroom/reason.h"
 
 /** How many slices of each CPU are kept: of the beginning of a wait with more switches only the
  * limit's part is known. */
 #define HR_BLAME_SLICES 1024
-
-/** What a CPU did while a task waited for it. */
-enum hr_blame_taker {
-    HR_BLAME_GROUP,      /**< ran another watched group */
-    HR_BLAME_ITSELF,     /**< ran another task of the same group */
-    HR_BLAME_OTHER,      /**< ran tasks of no watched group */
-    HR_BLAME_KWORKER,    /**< ran kernel threads: kworker/…, */
-    HR_BLAME_KSOFTIRQD,  /**< ksoftirqd/…, */
-    HR_BLAME_MIGRATION,  /**< migration/…, */
-    HR_BLAME_RCU,        /**< rcu…, */
-    HR_BLAME_RECLAIM,    /**< kswapd…, kcompactd…, */
-    HR_BLAME_IRQ_THREAD, /**< irq/…: threaded interrupts, */
-    HR_BLAME_KERNEL,     /**< or any other kernel thread */
-    HR_BLAME_INTERRUPTS, /**< interrupts and softirqs; only where the kernel accounts for them, see
-                              hr_blame_knows_interrupts(); else they are part of what they
-                              interrupted */
-    HR_BLAME_STEAL,      /**< the hypervisor ran something else */
-    HR_BLAME_LIMIT,      /**< the group was throttled by its cpu.max, or that of one above */
-    HR_BLAME_IDLE,       /**< nothing: waking up an idle CPU takes time */
-    HR_BLAME_UNKNOWN,    /**< not known; of a matrix of hr_blame_read(): the whole wait */
-    HR_BLAME_TAKER_COUNT
-};
 
 /** How long a group, or a task, waited while one taker had the CPU. */
 struct hr_blame_cell {
@@ -212,8 +191,5 @@ int hr_blame_delta(const struct hr_blame_matrix *before, const struct hr_blame_m
 
 /** Frees the cells, and empties the matrix. */
 void hr_blame_matrix_free(struct hr_blame_matrix *matrix);
-
-/** "kworker", "interrupts", "limit", …: short and fixed, without blanks. */
-const char *hr_blame_taker_name(enum hr_blame_taker taker);
 
 #endif

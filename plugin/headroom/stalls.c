@@ -56,22 +56,23 @@ static void split_by_counters(const struct hr_stall_counters *before,
     split_by_causes(&causes, resource, stall_us, stall_pct, pct);
 }
 
-/* What the psi plugin calls these; whatever else had the CPU is outside of the group. */
-static enum hr_stall_part part_of(const char *taker)
+static enum hr_stall_part part_of(enum hr_blame_taker taker)
 {
-    static const struct {
-        const char *taker;
-        enum hr_stall_part part;
-    } parts[] = {
-        {"itself", HR_STALL_BY_ITSELF},  {"limit", HR_STALL_BY_LIMIT},
-        {"interrupts", HR_STALL_BY_IRQ}, {"steal", HR_STALL_BY_STEAL},
-        {"idle", HR_STALL_BY_UNKNOWN},   {"unattributed", HR_STALL_BY_UNKNOWN},
-    };
-
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        if (strcmp(taker, parts[i].taker) == 0)
-            return parts[i].part;
-    return HR_STALL_BY_NEIGHBOURS;
+    switch (taker) {
+    case HR_BLAME_ITSELF:
+        return HR_STALL_BY_ITSELF;
+    case HR_BLAME_LIMIT:
+        return HR_STALL_BY_LIMIT;
+    case HR_BLAME_INTERRUPTS:
+        return HR_STALL_BY_IRQ;
+    case HR_BLAME_STEAL:
+        return HR_STALL_BY_STEAL;
+    case HR_BLAME_IDLE:
+    case HR_BLAME_UNKNOWN:
+        return HR_STALL_BY_UNKNOWN;
+    default: /* whatever else had the CPU is outside of the group */
+        return HR_STALL_BY_NEIGHBOURS;
+    }
 }
 
 /* @return whether it is known who had the CPUs; else nothing is changed. */
@@ -84,7 +85,7 @@ static bool split_by_takers(struct taken_cpus *taken, const char *instance, doub
         return false;
     memset(pct, 0, HR_STALL_PART_COUNT * sizeof(*pct));
     for (size_t i = 0; i < parts.count; i++)
-        pct[part_of(parts.list[i].taker)] += parts.list[i].pct / 100 * stall_pct;
+        pct[part_of(parts.list[i].kind)] += parts.list[i].pct / 100 * stall_pct;
     return true;
 }
 

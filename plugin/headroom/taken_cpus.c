@@ -132,16 +132,28 @@ static bool find_taker(const char *name, const char *begin, char taker[DATA_MAX_
     return true;
 }
 
+/* The psi plugin gives a group of a kind's name another one. */
+static enum hr_blame_taker kind_of(const char *taker)
+{
+    enum hr_blame_taker kind;
+
+    return hr_blame_taker_find(taker, &kind) ? kind : HR_BLAME_GROUP;
+}
+
 /* Whether the psi plugin has a value of it in each interval. */
 static bool is_always_there(const char *taker)
 {
-    static const char *const takers[] = {"itself", "limit", "interrupts",
-                                         "steal",  "other", "unattributed"};
-
-    for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++)
-        if (strcmp(taker, takers[i]) == 0)
-            return true;
-    return false;
+    switch (kind_of(taker)) {
+    case HR_BLAME_ITSELF:
+    case HR_BLAME_LIMIT:
+    case HR_BLAME_INTERRUPTS:
+    case HR_BLAME_STEAL:
+    case HR_BLAME_OTHER:
+    case HR_BLAME_UNKNOWN:
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* A taker that isn't one of the greatest any more is part of "other": its last value is of an
@@ -177,6 +189,7 @@ static double read_rates(const struct taken_cpus *taken, const char *instance,
         struct taken_cpus_part *part = &parts->list[parts->count];
         if (taken->names[i].time < time || !find_taker(name_at(taken, i), begin, part->taker))
             continue;
+        part->kind = kind_of(part->taker);
         part->pct = read_rate(name_at(taken, i));
         sum += part->pct;
         parts->count++;

@@ -13,6 +13,8 @@
 
 #include "plugin.h"
 
+#include "headroom/blame_taker.h"
+
 struct taken_cpus_name {
     size_t begin;  /**< in the text */
     cdtime_t time; /**< of its last value */
@@ -32,7 +34,8 @@ struct taken_cpus {
 
 /** A part of the time that a group's tasks waited for a CPU, in the psi plugin's last interval. */
 struct taken_cpus_part {
-    char taker[DATA_MAX_NAME_LEN]; /**< a group's instance, or "itself", "limit", "kworker", … */
+    enum hr_blame_taker kind;
+    char taker[DATA_MAX_NAME_LEN]; /**< a group's instance, or the name of the kind */
     double pct;                    /**< 0..100; of all parts 100 together */
 };
 

@@ -402,31 +402,18 @@ static void append_cpus(struct takers *takers, const char *above, double cpus,
     }
 }
 
-/* What the psi plugin calls takers that aren't groups; it gives a group of such a name another. */
-static bool is_no_group(const char *taker)
-{
-    static const char *const words[] = {
-        "itself",  "limit",     "interrupts", "steal", "idle",   "other",      "unattributed",
-        "kworker", "ksoftirqd", "migration",  "rcu",   "kswapd", "irq-thread", "kernel",
-    };
-
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (strcmp(taker, words[i]) == 0)
-            return true;
-    return false;
-}
-
 /* The path of a group that is measured here, too; else the psi plugin's own name. */
-static const char *find_name(const struct takers *takers, const char *taker)
+static const char *find_name(const struct takers *takers, const struct taken_cpus_part *part)
 {
     struct hr_cgroup *group = NULL;
 
-    while (!is_no_group(taker) && (group = hr_cgroup_set_next(takers->groups, group)) != NULL) {
+    while (part->kind == HR_BLAME_GROUP &&
+           (group = hr_cgroup_set_next(takers->groups, group)) != NULL) {
         const struct subject *subject = group->data;
-        if (subject != NULL && strcmp(subject->instance, taker) == 0)
-            return message_name_group(taker, group->path);
+        if (subject != NULL && strcmp(subject->instance, part->taker) == 0)
+            return message_name_group(part->taker, group->path);
     }
-    return taker;
+    return part->taker;
 }
 
 /* @return whether it is measured who took the CPUs from it. */
@@ -441,7 +428,7 @@ static bool append_taken(struct takers *takers, const struct subject *subject,
         const struct taken_cpus_part *part = &parts.list[i];
         if (!(part->pct >= WORTH_NAMING_PCT) ||
             !message_append(message, "%s%s %.0f %%", i == 0 ? "; taking: " : ", ",
-                            find_name(takers, part->taker), part->pct))
+                            find_name(takers, part), part->pct))
             break;
     }
     return true;

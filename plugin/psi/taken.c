@@ -61,23 +61,15 @@ void psi_taken_free(struct psi_taken *taken)
 
 /* --- Names ---------------------------------------------------------------- */
 
-/* Whether a group has a name that means something else here. */
-static bool is_reserved(const char *name)
-{
-    for (int i = 0; i < HR_BLAME_TAKER_COUNT; i++)
-        if (strcmp(name, hr_blame_taker_name(i)) == 0)
-            return true;
-    return false;
-}
-
 /* The series of a taker. */
 static void name_series(const char *taker, const char *path, bool is_group,
                         char series[HR_INSTANCE_SIZE])
 {
     enum { ROOM = HR_INSTANCE_SIZE - sizeof(BEGINNING "_us") };
     char name[HR_INSTANCE_SIZE];
+    enum hr_blame_taker other; /* that a group has the name of */
 
-    hr_instance_make_part(taker, path, is_group && is_reserved(taker), ROOM, name);
+    hr_instance_make_part(taker, path, is_group && hr_blame_taker_find(taker, &other), ROOM, name);
     snprintf(series, HR_INSTANCE_SIZE, BEGINNING "%.*s_us", ROOM, name);
 }
 

@@ -6,29 +6,6 @@
 
 #include "headroom/array.h"
 
-static const char *const taker_names[HR_BLAME_TAKER_COUNT] = {
-    [HR_BLAME_GROUP] = "group",
-    [HR_BLAME_ITSELF] = "itself",
-    [HR_BLAME_OTHER] = "other",
-    [HR_BLAME_KWORKER] = "kworker",
-    [HR_BLAME_KSOFTIRQD] = "ksoftirqd",
-    [HR_BLAME_MIGRATION] = "migration",
-    [HR_BLAME_RCU] = "rcu",
-    [HR_BLAME_RECLAIM] = "kswapd",
-    [HR_BLAME_IRQ_THREAD] = "irq-thread",
-    [HR_BLAME_KERNEL] = "kernel",
-    [HR_BLAME_INTERRUPTS] = "interrupts",
-    [HR_BLAME_STEAL] = "steal",
-    [HR_BLAME_LIMIT] = "limit",
-    [HR_BLAME_IDLE] = "idle",
-    [HR_BLAME_UNKNOWN] = "unattributed",
-};
-
-const char *hr_blame_taker_name(enum hr_blame_taker taker)
-{
-    return taker_names[taker];
-}
-
 void hr_blame_matrix_free(struct hr_blame_matrix *matrix)
 {
     free(matrix->cells);

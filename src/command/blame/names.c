@@ -14,10 +14,9 @@ const char *blame_leaf(const char *path)
 
 static bool is_word(const char *name)
 {
-    for (int i = 0; i < HR_BLAME_TAKER_COUNT; i++)
-        if (i != HR_BLAME_GROUP && strcmp(name, hr_blame_taker_name((enum hr_blame_taker)i)) == 0)
-            return true;
-    return false;
+    enum hr_blame_taker taker;
+
+    return hr_blame_taker_find(name, &taker) && taker != HR_BLAME_GROUP;
 }
 
 const char *blame_slash_before(const char *path)
