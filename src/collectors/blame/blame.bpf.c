@@ -10,6 +10,10 @@
  *
  * All of it runs with the run queue's lock held: no map allocates memory here.
  *
+ * The kernel verifies a static function anew for each state in which it is called, and each other
+ * one once in a program, for whatever it is handed. These take no pointers to the kernel's types,
+ * but addresses as numbers, and find out whether a pointer is one.
+ *
  * The frames of functions that call each other may take 512 bytes in all; older kernels, such as
  * 6.1, round each of them up to 32. So what isn't needed further down has a frame of its own.
  */
@@ -35,7 +39,7 @@ static __always_inline void record_departure(struct task_struct *task, const str
     keep_queued(task, kept, moment->now, moment);
 }
 
-static __noinline void record_arrival(struct task_struct *task, __u32 number, __u32 cpu,
+static __noinline void record_arrival(struct task_struct *task, __u32 group, __u32 cpu,
                                       const struct moment *moment)
 {
     struct task *kept = keep_task(task, moment->now);
@@ -44,14 +48,14 @@ static __noinline void record_arrival(struct task_struct *task, __u32 number, __
 
     if (!kept)
         return;
-    struct wait wait = {.queued = queued, .number = number, .cpu = cpu};
+    struct wait wait = wait_of(task, group, cpu, queued, moment->now);
     const __u64 counted = waited > 0 ? skip_counted(kept, &wait, moment->now) : 0;
     const bool is_room =
-        charge_total(task, number, waited_since_arrival(task, kept) + waited - counted);
+        charge_total(wait.number, wait.tid, waited_since_arrival(task, kept) + waited - counted);
     kept->run_delay = task->sched_info.run_delay + waited;
     kept->arrivals = task->sched_info.pcount + 1;
     if (waited > 0 && is_room)
-        split(task, kept, &wait, moment);
+        split(&wait, kept, moment);
 }
 
 SEC("tp_btf/sched_switch")
@@ -78,7 +82,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *trusted_previous,
                                 .taker = taker_of(ring, next, id, ring->generation),
                                 .tid = next->pid};
     if (is_measured(slice.taker))
-        record_arrival(next, number_of(slice.taker), cpu, &moment);
+        record_arrival(next, slice.taker, cpu, &moment);
     add_slice(ring, &slice);
     ring->css_set = (__u64)next->cgroups;
     ring->switches = switches;
@@ -120,7 +124,7 @@ int BPF_PROG(on_start, struct task_struct *trusted)
         !is_measured(group_of(ring, task, cgroup_id_of(task), state->generation)))
         return 0;
     const struct moment moment = moment_of(task->se.cfs_rq->rq);
-    struct task *kept = add_task(task, moment.now);
+    struct task *kept = keep_task(task, moment.now);
     if (kept)
         keep_queued(task, kept, task->sched_info.last_queued, &moment);
     return 0;
@@ -149,10 +153,10 @@ int BPF_PROG(on_migrate, struct task_struct *trusted, int destination)
     kept->run_delay = task->sched_info.run_delay;
     if (!is_measured(group))
         return 0;
-    struct wait wait = {.queued = moment.now - waited, .number = number_of(group), .cpu = rq->cpu};
-    if (charge_total(task, wait.number, waited - skip_counted(kept, &wait, moment.now)) &&
+    struct wait wait = wait_of(task, group, rq->cpu, moment.now - waited, moment.now);
+    if (charge_total(wait.number, wait.tid, waited - skip_counted(kept, &wait, moment.now)) &&
         waited < moment.now)
-        split(task, kept, &wait, &moment);
+        split(&wait, kept, &moment);
     return 0;
 }
 
@@ -174,15 +178,13 @@ int on_reading(struct bpf_iter__task *context)
     struct rq *rq = cfs_rq->rq;
     const struct moment moment = moment_of_reading(rq);
     const __u32 group = find_taker(task);
-    struct wait wait = {.queued = task->sched_info.last_queued,
-                        .number = number_of(group),
-                        .cpu = rq->cpu,
-                        .lasts = 1};
+    struct wait wait = wait_of(task, group, rq->cpu, task->sched_info.last_queued, moment.now);
+    wait.lasts = 1;
     if (!is_measured(group) || wait.queued == 0 || wait.queued >= moment.now)
         return 0;
     struct task *kept = find_task(task);
     if (!kept) {
-        kept = add_task(task, moment.now);
+        kept = keep_task(task, moment.now);
         if (!kept)
             return 0;
         kept->run_delay = task->sched_info.run_delay;

@@ -85,9 +85,11 @@ static inline __attribute__((always_inline)) void take_back(struct counted *coun
 
 /* As far as a wait had been counted that ends, which isn't before it was queued: what is less is of
  * a wait before. 0: the other CPU doesn't go on. */
-static inline __attribute__((always_inline)) __u64 await_ended(const struct counted *counted,
-                                                               __u64 queued)
+__u64 await_ended(const struct counted *counted, __u64 queued);
+__attribute__((noinline)) __u64 await_ended(const struct counted *counted, __u64 queued)
 {
+    if (!counted)
+        return 0;
     for (int look = 0; look < LOOKS; look++) {
         __u64 ended = 0;
         for (int read = 0; read < LOOK_READS; read++)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * blame/kernel.h - what the BPF program needs of the kernel's types. The names are the kernel's,
- * the offsets are found when the program is loaded (CO-RE), so that any build machine will do. For
- * each type here libbpf looks through all of the kernel's, which takes about a millisecond.
+ * the offsets are found when the program is loaded (CO-RE), so that any build machine will do.
+ * libbpf looks through all of the kernel's types for each whose fields are read, which takes about
+ * a millisecond: so one that is part of another is read by way of that.
  *
  * Sources: include/linux/sched.h, kernel/sched/sched.h, include/linux/cgroup-defs.h,
  * include/linux/kernfs.h.
@@ -90,10 +91,12 @@ struct task_struct {
     char comm[16];
 };
 
+#pragma clang attribute pop
+
+/* What a program that iterates over tasks is handed; it has no more fields. */
 struct bpf_iter__task {
+    __u64 meta;
     struct task_struct *task;
 };
-
-#pragma clang attribute pop
 
 #endif

@@ -70,10 +70,10 @@ static __always_inline void count_lasting(struct task_struct *task, struct task 
                      moment->now))
         return;
     keep_queued(task, kept, moment->now, moment);
-    if (!charge_total(task, wait->number, moment->now - wait->queued))
+    if (!charge_total(wait->number, wait->tid, moment->now - wait->queued))
         return;
     if (is_current)
-        split(task, &before, wait, moment);
+        split(wait, &before, moment);
     else
         charge_running(task, wait, moment);
 }

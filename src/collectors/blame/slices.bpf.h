@@ -55,7 +55,7 @@ static __always_inline void add_running(struct ring *ring, struct task_struct *t
 }
 
 /* Splits the wait that ended with the arrival of a task, now that it leaves. */
-static __noinline int split_missed_arrival(struct task_struct *task, __u32 number,
+static __noinline int split_missed_arrival(struct task_struct *task, __u32 group,
                                            const struct moment *moment)
 {
     struct task *kept = keep_task(task, moment->now);
@@ -66,11 +66,11 @@ static __noinline int split_missed_arrival(struct task_struct *task, __u32 numbe
     const __u64 waited = run_delay - kept->run_delay;
     struct moment arrival = *moment;
     arrival.now = task->sched_info.last_arrival;
-    struct wait wait = {
-        .queued = arrival.now - waited, .number = number, .cpu = bpf_get_smp_processor_id()};
+    struct wait wait =
+        wait_of(task, group, bpf_get_smp_processor_id(), arrival.now - waited, arrival.now);
     if (kept->arrivals + 1 == arrivals && waited > 0 && waited < arrival.now &&
-        charge_total(task, number, waited - skip_counted(kept, &wait, arrival.now)))
-        split(task, kept, &wait, &arrival);
+        charge_total(wait.number, wait.tid, waited - skip_counted(kept, &wait, arrival.now)))
+        split(&wait, kept, &arrival);
     kept->run_delay = run_delay;
     kept->arrivals = arrivals;
     return 0;
@@ -112,7 +112,7 @@ static __always_inline __u32 end_slice(struct ring *ring, struct task_struct *ta
     if (!follows) {
         resync_ring(ring, task, state->epoch, switches, moment);
         if (is_measured(taker))
-            split_missed_arrival(task, number_of(taker), moment);
+            split_missed_arrival(task, taker, moment);
     }
     add_running(ring, task, taker, moment);
     return taker;

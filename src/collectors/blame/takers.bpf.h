@@ -29,42 +29,62 @@ static __always_inline struct task_struct *to_read(struct task_struct *task)
 
 /* --- Groups --------------------------------------------------------------- */
 
+/* The address of the cgroup that a controller's state is of, as a number for the verifier. It
+ * needn't be the state in a cgroup, but the addresses are the same, see kernel.h. */
+static __always_inline __u64 cgroup_of(struct cgroup_subsys_state *css)
+{
+    const struct cgroup *around = (void *)css - bpf_core_field_offset(struct cgroup, self);
+
+    return css ? (__u64)BPF_CORE_READ(around, self.cgroup) : 0;
+}
+
 /* The address of a task's cgroup, as a number for the verifier. */
-static __always_inline struct cgroup *read_cgroup(struct task_struct *task)
+static __always_inline __u64 read_cgroup(struct task_struct *task)
 {
     struct cgroup_subsys_state *css = 0;
 
     if (!settings.of_cpu_controller)
-        return BPF_CORE_READ(task, cgroups, dfl_cgrp);
+        return (__u64)BPF_CORE_READ(task, cgroups, dfl_cgrp);
     bpf_probe_read_kernel(&css, sizeof(css),
                           &BPF_CORE_READ(task, cgroups)
                                ->subsys[bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id)]);
-    return css ? BPF_CORE_READ(css, cgroup) : 0;
+    return cgroup_of(css);
 }
 
 /* The id of a task's cgroup. */
 static __always_inline __u64 cgroup_id_of(struct task_struct *task)
 {
-    return settings.of_cpu_controller ? BPF_CORE_READ(read_cgroup(task), kn, id)
+    return settings.of_cpu_controller ? BPF_CORE_READ((struct cgroup *)read_cgroup(task), kn, id)
                                       : task->cgroups->dfl_cgrp->kn->id;
 }
 
+/* Each is a function of its own, so that the loop that calls them has few instructions, as these
+ * are verified for each of its rounds. */
+
+/* The number of a watched group by its cgroup; 0: it isn't watched. */
+__noinline __u32 number_of_cgroup(__u64 address)
+{
+    const __u64 id = BPF_CORE_READ((struct cgroup *)address, kn, id);
+    const __u32 *number = bpf_map_lookup_elem(&watched, &id);
+
+    return number ? *number : 0;
+}
+
+/* The cgroup that one is in; 0: none. */
+__noinline __u64 parent_of_cgroup(__u64 address)
+{
+    return cgroup_of(BPF_CORE_READ((struct cgroup *)address, self.parent));
+}
+
 /* The deepest watched group that a cgroup is in or below, marked if it is measured; BLAME_OTHER:
- * none. Like others that are rarely needed it isn't static: so it is verified once, not for each
- * of its callers. These take addresses as numbers. */
+ * none. */
 __noinline __u32 find_watched(__u64 address)
 {
-    struct cgroup *cgroup = (struct cgroup *)address;
-
-    for (int level = 0; level < MAX_DEPTH && cgroup; level++) {
-        __u64 id = BPF_CORE_READ(cgroup, kn, id);
-        __u32 *number = bpf_map_lookup_elem(&watched, &id);
+    for (int level = 0; level < MAX_DEPTH && address; level++) {
+        const __u32 number = number_of_cgroup(address);
         if (number)
-            return *number;
-        struct cgroup_subsys_state *parent = BPF_CORE_READ(cgroup, self.parent);
-        if (!parent)
-            break;
-        cgroup = BPF_CORE_READ(parent, cgroup);
+            return number;
+        address = parent_of_cgroup(address);
     }
     return BLAME_OTHER;
 }
@@ -79,7 +99,7 @@ static __always_inline __u32 group_of(struct ring *ring, struct task_struct *tas
         return known->number;
     known->cgroup = id;
     known->generation = generation;
-    known->number = find_watched((__u64)read_cgroup(task));
+    known->number = find_watched(read_cgroup(task));
     return known->number;
 }
 
@@ -153,7 +173,7 @@ static __always_inline __u32 taker_of(struct ring *ring, struct task_struct *tas
 /* The same for readers, which switches may interrupt: without what is kept. */
 static __always_inline __u32 find_taker(struct task_struct *task)
 {
-    return taker_of_group(task, cgroup_id_of(task), find_watched((__u64)read_cgroup(task)));
+    return taker_of_group(task, cgroup_id_of(task), find_watched(read_cgroup(task)));
 }
 
 #endif

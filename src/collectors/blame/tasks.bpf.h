@@ -27,16 +27,13 @@ static __always_inline __u32 find_way(const struct task_set *set, __u32 tid)
     return found;
 }
 
-/* Which a task gets that isn't there: a free one, or that of the one that was queued least
+/* Which of a set a task gets that isn't there: a free one, or that of the one that was queued least
  * recently; from 0 on. */
-__noinline __u32 take_way(__u32 tid)
+static __always_inline __u32 take_way(const struct task_set *set)
 {
-    struct task_set *set = set_of(tid);
     __u64 least = ~0ull;
     __u32 taken = 0;
 
-    if (!set)
-        return 0;
     for (__u32 way = 0; way < WAYS; way++) {
         const __u64 queued = set->tids[way] ? set->tasks[way].queued : 0;
         if (queued < least) {
@@ -45,6 +42,21 @@ __noinline __u32 take_way(__u32 tid)
         }
     }
     return taken;
+}
+
+/* A task that isn't known yet: what it waited for before isn't, either. @return which of its set it
+ * is, from 0 on. */
+__noinline __u32 add_task(__u32 tid, __u64 start_time, __u64 now)
+{
+    struct task_set *set = set_of(tid);
+
+    if (!set)
+        return 0;
+    __u32 way = find_way(set, tid);
+    way = (way > 0 ? way - 1 : take_way(set)) & (WAYS - 1);
+    set->tids[way] = tid;
+    set->tasks[way] = (struct task){.start_time = start_time, .queued = now};
+    return way;
 }
 
 static __always_inline struct task *find_task(struct task_struct *task)
@@ -61,26 +73,17 @@ static __always_inline struct task *find_task(struct task_struct *task)
     return found->start_time == task->start_time ? found : 0;
 }
 
-/* A task that isn't known yet: what it waited for before isn't, either. */
-static __noinline struct task *add_task(struct task_struct *task, __u64 now)
+static __always_inline struct task *keep_task(struct task_struct *task, __u64 now)
 {
     const __u32 tid = task->pid;
     struct task_set *set = set_of(tid);
 
     if (!set)
         return 0;
-    __u32 way = find_way(set, tid);
-    way = (way > 0 ? way - 1 : take_way(tid)) & (WAYS - 1);
-    set->tids[way] = tid;
-    set->tasks[way] = (struct task){.start_time = task->start_time, .queued = now};
-    return &set->tasks[way];
-}
-
-static __always_inline struct task *keep_task(struct task_struct *task, __u64 now)
-{
-    struct task *kept = find_task(task);
-
-    return kept ? kept : add_task(task, now);
+    __u32 way = find_way(set, tid) - 1;
+    if (way >= WAYS || set->tasks[way].start_time != task->start_time)
+        way = add_task(tid, task->start_time, now);
+    return &set->tasks[way & (WAYS - 1)];
 }
 
 /* Waits that ended since its last arrival without another, by moving. If there was another one, it
@@ -104,10 +107,10 @@ static __always_inline void keep_queued(struct task_struct *task, struct task *k
 }
 
 /* @return whether it may be split: of what was lost, parts would be counted as lost again. */
-static __noinline bool charge_total(struct task_struct *task, __u32 number, __u64 ns)
+__noinline int charge_total(__u32 number, __u32 tid, __u64 ns)
 {
     const struct blame_key key = {
-        .waiter = number, .taker = BLAME_TOTAL, .waiter_tid = settings.by_task ? task->pid : 0};
+        .waiter = number, .taker = BLAME_TOTAL, .waiter_tid = settings.by_task ? tid : 0};
 
     return ns == 0 || charge(&key, ns, 1);
 }

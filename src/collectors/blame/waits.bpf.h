@@ -19,23 +19,43 @@
 #define ALLOWANCE_SHIFT 10
 #define ALLOWANCE_MOST  (16 * BLAME_SLICES)
 
-static __always_inline bool is_real_time(struct task_struct *task)
+/* Without padding, as all of what is handed to a function that isn't static must be set. */
+struct wait {
+    __u64 queued;
+    __u64 throttled; /* whether its task was, or how long, by its end, or now: see throttled_of() */
+    __u64 entity;    /* the address of its task's; 0: real time, which no limit concerns */
+    __u32 number;    /* of the group */
+    __u32 tid;
+    __u32 cpu;
+    __u32 lasts; /* it doesn't end at the moment */
+};
+
+/* A wait that ends now. */
+static __always_inline struct wait wait_of(struct task_struct *task, __u32 group, __u32 cpu,
+                                           __u64 queued, __u64 now)
 {
-    return task->prio < MAX_RT_PRIO;
+    return (struct wait){.queued = queued,
+                         .throttled = throttled_of(task, now),
+                         .entity = task->prio < MAX_RT_PRIO ? 0 : (__u64)&task->se,
+                         .number = number_of(group),
+                         .tid = task->pid,
+                         .cpu = cpu};
 }
 
 /* When a run queue that the task is on was throttled last, if that was since it was queued. Before
  * Linux 6.6 the kernel keeps that time after it has let the run queue go on. */
-static __noinline __u64 throttled_since(struct task_struct *task, __u64 queued)
+__noinline __u64 throttled_since(__u64 address, __u64 queued)
 {
-    struct sched_entity *entity = &task->se;
     __u64 latest = 0;
 
-    for (int level = 0; level < MAX_LIMITS && entity; level++) {
-        __u64 clock = BPF_CORE_READ(entity, cfs_rq, throttled_clock);
+    for (int level = 0; level < MAX_LIMITS && address; level++) {
+        /* No task is around a group's, but the addresses are the same, see kernel.h. */
+        const struct task_struct *around =
+            (void *)address - bpf_core_field_offset(struct task_struct, se);
+        __u64 clock = BPF_CORE_READ(around, se.cfs_rq, throttled_clock);
         if (clock >= queued && clock > 0 && (latest == 0 || clock < latest))
             latest = clock;
-        entity = BPF_CORE_READ(entity, parent);
+        address = (__u64)BPF_CORE_READ(around, se.parent);
     }
     return latest;
 }
@@ -45,38 +65,30 @@ static __noinline __u64 throttled_since(struct task_struct *task, __u64 queued)
  * that leaves the CPU as that is throttled is queued a little later, by then; and what is left of a
  * wait that was counted while it lasted may begin long after that.
  */
-static __always_inline __u64 find_limited_from(const struct walk *walk, struct task_struct *waiter,
+static __always_inline __u64 find_limited_from(const struct walk *walk, const struct wait *wait,
                                                const struct task *task)
 {
     if (walk->queued_known && task->throttled)
         return walk->queued;
-    const __u64 since = throttled_since(waiter, walk->queued);
-    return since == 0 && throttled_of(waiter, walk->end) ? walk->queued : since;
+    const __u64 since = throttled_since(wait->entity, walk->queued);
+    return since == 0 && wait->throttled ? walk->queued : since;
 }
 
-static __always_inline void find_limit(struct walk *walk, struct task_struct *waiter,
+static __always_inline void find_limit(struct walk *walk, const struct wait *wait,
                                        const struct task *task)
 {
     struct cfs_rq *cfs_rq = 0;
 
-    if (is_real_time(waiter))
+    if (!wait->entity)
         return;
     if (bpf_core_field_exists(cfs_rq->throttled_clock_self_time)) {
-        __u64 throttled = throttled_of(waiter, walk->end);
         /* It is less where the task was moved to another group meanwhile. */
-        if (walk->queued_known && throttled > task->throttled)
-            walk->throttled = throttled - task->throttled;
+        if (walk->queued_known && wait->throttled > task->throttled)
+            walk->throttled = wait->throttled - task->throttled;
     } else if (bpf_core_field_exists(cfs_rq->throttled_clock)) {
-        walk->limited_from = find_limited_from(walk, waiter, task);
+        walk->limited_from = find_limited_from(walk, wait, task);
     }
 }
-
-struct wait {
-    __u64 queued;
-    __u32 number; /* of the group */
-    __u32 cpu;
-    __u32 lasts; /* it doesn't end at the moment */
-};
 
 /* Whether the CPU may walk its slices; how many these are is known afterwards. */
 static __always_inline bool is_allowed(struct ring *ring, __u64 now)
@@ -91,16 +103,17 @@ static __always_inline bool is_allowed(struct ring *ring, __u64 now)
     return ring->allowance > 0;
 }
 
-/* Splits a wait until the moment. */
-static __noinline void split(struct task_struct *waiter, const struct task *task,
-                             const struct wait *wait, const struct moment *moment)
+/* Splits a wait until the moment. @param task  as it was when the wait began. */
+__noinline int split(const struct wait *wait, const struct task *task, const struct moment *moment)
 {
+    if (!wait || !task || !moment)
+        return 0;
     const __u32 which = wait->lasts ? WALK_LASTING : WALK_ENDED, cpu = wait->cpu;
     struct walk *walk = own_walk(which);
     struct ring *ring = bpf_map_lookup_elem(&rings, &cpu);
 
     if (!walk || !ring || !(wait->lasts || is_allowed(ring, moment->now)))
-        return;
+        return 0;
     *walk = (struct walk){
         .queued = wait->queued,
         .end = moment->now,
@@ -111,13 +124,15 @@ static __noinline void split(struct task_struct *waiter, const struct task *task
         .queued_steal = task->steal,
         .cpu = wait->cpu,
         .lasts = wait->lasts,
-        .key = {.waiter = wait->number, .waiter_tid = settings.by_task ? waiter->pid : 0},
+        .waiter = wait->number,
+        .waiter_tid = settings.by_task ? wait->tid : 0,
     };
 
-    find_limit(walk, waiter, task);
+    find_limit(walk, wait, task);
     walk_back(which);
     if (!wait->lasts)
         ring->allowance -= walk->steps;
+    return 0;
 }
 
 #endif

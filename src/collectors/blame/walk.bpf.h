@@ -20,7 +20,7 @@ struct walk {
                                        isn't of others' */
     __u64 throttled;                /* for how much of it */
     __u64 limited_from;             /* where it isn't known how much: since when; 0: never */
-    struct blame_key key;
+    __u32 waiter, waiter_tid;       /* as of a key */
     __u32 cpu;
     __u32 lasts; /* the ring goes on meanwhile */
     __u32 steps; /* slices that were walked */
@@ -45,14 +45,17 @@ static __always_inline struct walk *own_walk(__u32 which)
     return bpf_map_lookup_elem(&walks, &which);
 }
 
-static __always_inline void charge_to(struct walk *walk, __u32 taker, __u32 tid, __u64 ns)
+__noinline int charge_to(struct walk *walk, __u32 taker, __u32 tid, __u64 ns)
 {
-    if (ns == 0 || taker == BLAME_TOTAL)
-        return;
-    walk->key.taker = taker;
-    walk->key.taker_tid = settings.by_task ? tid : 0;
-    if (!charge(&walk->key, ns, !walk->is_full))
+    if (!walk || ns == 0 || taker == BLAME_TOTAL)
+        return 0;
+    const struct blame_key key = {.waiter = walk->waiter,
+                                  .taker = taker,
+                                  .waiter_tid = walk->waiter_tid,
+                                  .taker_tid = settings.by_task ? tid : 0};
+    if (!charge(&key, ns, !walk->is_full))
         walk->is_full = 1;
+    return 0;
 }
 
 /* Takes interrupts and steal out of the part of a slice from `begin` to walk->end. */
@@ -80,7 +83,7 @@ static __always_inline __u64 charge_interruptions(struct walk *walk, const struc
  */
 static __always_inline __u64 charge_limit(struct walk *walk, __u32 taker, __u64 ns)
 {
-    if (!walk->limited || taker == walk->key.waiter)
+    if (!walk->limited || taker == walk->waiter)
         return ns;
     __u64 *budget = taker == BLAME_IDLE ? &walk->limited_idle : &walk->unlimited;
     __u64 part = ns < *budget ? ns : *budget;
@@ -95,7 +98,7 @@ static __always_inline __u64 charge_limit(struct walk *walk, __u32 taker, __u64 
 static __always_inline __u64 charge_limit_since(struct walk *walk, __u32 taker, __u64 begin,
                                                 __u64 ns)
 {
-    if (taker == walk->key.waiter || !walk->limited_from)
+    if (taker == walk->waiter || !walk->limited_from)
         return ns;
     if (taker == BLAME_IDLE) {
         charge_to(walk, BLAME_LIMIT, 0, ns);
@@ -165,7 +168,7 @@ static long measure_slices(__u32 step, void *which)
     if (is_beyond(walk, slice))
         return walk->lasts ? 0 : 1;
     __u64 begin = slice->begin > walk->queued ? slice->begin : walk->queued;
-    if (number_of(slice->taker) == walk->key.waiter)
+    if (number_of(slice->taker) == walk->waiter)
         walk->ran_self += walk->end - begin;
     else if (slice->taker == BLAME_IDLE)
         walk->idle += walk->end - begin;
