@@ -48,7 +48,7 @@ static __noinline void record_arrival(struct task_struct *task, __u32 group, __u
 
     if (!kept)
         return;
-    struct wait wait = wait_of(task, group, cpu, queued, moment->now);
+    struct wait wait = wait_of(task, kept, group, cpu, queued, moment->now);
     const __u64 counted = waited > 0 ? skip_counted(kept, &wait, moment->now) : 0;
     const bool is_room =
         charge_total(wait.number, wait.tid, waited_since_arrival(task, kept) + waited - counted);
@@ -130,6 +130,24 @@ int BPF_PROG(on_start, struct task_struct *trusted)
     return 0;
 }
 
+/* The wait on the CPU that a task leaves. */
+static __always_inline void record_move(struct task_struct *task, struct task *kept, __u32 group,
+                                        const struct moment *moment)
+{
+    const __u64 waited = waited_since_arrival(task, kept);
+
+    if (waited == 0)
+        return;
+    kept->run_delay = task->sched_info.run_delay;
+    if (!is_measured(group))
+        return;
+    struct wait wait =
+        wait_of(task, kept, group, task->se.cfs_rq->rq->cpu, moment->now - waited, moment->now);
+    if (charge_total(wait.number, wait.tid, waited - skip_counted(kept, &wait, moment->now)) &&
+        waited < moment->now)
+        split(&wait, kept, moment);
+}
+
 /* A queued task leaves a run queue, which is locked, for another one. */
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(on_migrate, struct task_struct *trusted, int destination)
@@ -144,19 +162,10 @@ int BPF_PROG(on_migrate, struct task_struct *trusted, int destination)
     struct task *kept = find_task(task);
     if (!kept)
         return 0;
-    const __u64 waited = waited_since_arrival(task, kept);
-    if (waited == 0)
-        return 0;
     const __u32 group = group_of(ring, task, cgroup_id_of(task), state->generation);
-    struct rq *rq = task->se.cfs_rq->rq;
-    const struct moment moment = moment_of(rq);
-    kept->run_delay = task->sched_info.run_delay;
-    if (!is_measured(group))
-        return 0;
-    struct wait wait = wait_of(task, group, rq->cpu, moment.now - waited, moment.now);
-    if (charge_total(wait.number, wait.tid, waited - skip_counted(kept, &wait, moment.now)) &&
-        waited < moment.now)
-        split(&wait, kept, &moment);
+    const struct moment moment = moment_of(task->se.cfs_rq->rq);
+    record_move(task, kept, group, &moment);
+    keep_moved(task, kept, destination, &moment);
     return 0;
 }
 
@@ -178,9 +187,8 @@ int on_reading(struct bpf_iter__task *context)
     struct rq *rq = cfs_rq->rq;
     const struct moment moment = moment_of_reading(rq);
     const __u32 group = find_taker(task);
-    struct wait wait = wait_of(task, group, rq->cpu, task->sched_info.last_queued, moment.now);
-    wait.lasts = 1;
-    if (!is_measured(group) || wait.queued == 0 || wait.queued >= moment.now)
+    const __u64 queued = task->sched_info.last_queued;
+    if (!is_measured(group) || queued == 0 || queued >= moment.now)
         return 0;
     struct task *kept = find_task(task);
     if (!kept) {
@@ -190,10 +198,9 @@ int on_reading(struct bpf_iter__task *context)
         kept->run_delay = task->sched_info.run_delay;
         kept->arrivals = task->sched_info.pcount;
     }
-    const __u32 cpu = wait.cpu;
-    struct ring *ring = bpf_map_lookup_elem(&rings, &cpu);
-    const bool is_current = ring && ring->epoch == state->epoch && ring->count > 0;
-    count_lasting(task, kept, &wait, &moment, is_current);
+    struct wait wait = wait_of(task, kept, group, rq->cpu, queued, moment.now);
+    wait.lasts = 1;
+    count_lasting(task, kept, &wait, &moment, state->epoch);
     return 0;
 }
 

@@ -65,6 +65,11 @@ struct cfs_rq {
     int throttle_count;
 };
 
+struct task_group {
+    struct sched_entity **se; /* before 7.3 */
+    struct cfs_rq **cfs_rq;   /* since then not one for each CPU, but as of per_cpu_ptr() */
+};
+
 struct sched_entity {
     struct sched_entity *parent;
     struct cfs_rq *cfs_rq;
@@ -84,6 +89,7 @@ struct task_struct {
     int on_rq;
     int prio;
     struct sched_entity se;
+    struct task_group *sched_task_group;
     struct sched_info sched_info;
     int pid;
     __u64 start_time;

@@ -54,11 +54,19 @@ static __always_inline struct moment moment_of_reading(struct rq *rq)
     return moment;
 }
 
+/* Whether a switch on a CPU has been seen since attaching. */
+static __always_inline bool has_slices(__u32 cpu, __u32 epoch)
+{
+    const struct ring *ring = bpf_map_lookup_elem(&rings, &cpu);
+
+    return ring && ring->epoch == epoch && ring->count > 0;
+}
+
 /* Counts a wait that lasts until now. It may end at the moment, even at an earlier one by its own
  * CPU's clock. */
 static __always_inline void count_lasting(struct task_struct *task, struct task *kept,
                                           struct wait *wait, const struct moment *moment,
-                                          bool is_current)
+                                          __u32 epoch)
 {
     const __u64 queued = wait->queued;
 
@@ -72,7 +80,7 @@ static __always_inline void count_lasting(struct task_struct *task, struct task 
     keep_queued(task, kept, moment->now, moment);
     if (!charge_total(wait->number, wait->tid, moment->now - wait->queued))
         return;
-    if (is_current)
+    if (has_slices(wait->cpu, epoch))
         split(wait, &before, moment);
     else
         charge_running(task, wait, moment);

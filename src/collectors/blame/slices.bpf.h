@@ -67,7 +67,7 @@ static __noinline int split_missed_arrival(struct task_struct *task, __u32 group
     struct moment arrival = *moment;
     arrival.now = task->sched_info.last_arrival;
     struct wait wait =
-        wait_of(task, group, bpf_get_smp_processor_id(), arrival.now - waited, arrival.now);
+        wait_of(task, kept, group, bpf_get_smp_processor_id(), arrival.now - waited, arrival.now);
     if (kept->arrivals + 1 == arrivals && waited > 0 && waited < arrival.now &&
         charge_total(wait.number, wait.tid, waited - skip_counted(kept, &wait, arrival.now)))
         split(&wait, kept, &arrival);
@@ -84,6 +84,7 @@ static __noinline int resync_ring(struct ring *ring, struct task_struct *task, _
     if (ring->epoch != epoch) {
         keep_status();
         ring->epoch = epoch;
+        ring->rq = (__u64)task->se.cfs_rq->rq;
         ring->count = 0;
     } else if (ring->count > 0 && (switches != ring->switches + 2 || task->pid == 0)) {
         const struct slice unknown = {

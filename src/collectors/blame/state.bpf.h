@@ -40,7 +40,8 @@ struct ring {
     __u32 tid;        /* of the task that runs */
     __u32 generation; /* of the watched groups, when its taker was found */
     __u64 since;      /* when that began */
-    __u64 css_set;    /* the address of what has the cgroups of the task that runs */
+    __u64 css_set;    /* the address of what has the cgroups of the task that runs, */
+    __u64 rq;         /* and of the run queue, since attaching */
     __u64 switches;   /* of the run queue, by then */
     __s64 allowance;  /* so many slices may be walked, */
     __u64 allowed;    /* as of then */
@@ -56,6 +57,7 @@ struct task {
     __u64 queued;     /* when it was queued last; the rest are the sums of the CPU by then */
     __u64 irq, steal;
     __u64 throttled; /* or whether it was throttled by then, see throttled_of() */
+    __u64 moved;     /* its wait before this arrival began by moving; `throttled` is as of then */
     struct counted counted;
 };
 

@@ -104,6 +104,17 @@ static __always_inline void keep_queued(struct task_struct *task, struct task *k
     kept->irq = moment->irq;
     kept->steal = moment->steal;
     kept->throttled = throttled_of(task, moment->now);
+    kept->moved = 0;
+}
+
+/* It is about to be queued on another CPU, whose clock and sums aren't known here. */
+static __always_inline void keep_moved(struct task_struct *task, struct task *kept, __u32 cpu,
+                                       const struct moment *moment)
+{
+    const __u64 address = find_run_queue(task, cpu);
+
+    kept->throttled = address ? throttled_at(address, moment->now) : 0;
+    kept->moved = address ? task->sched_info.pcount + 1 : 0;
 }
 
 /* @return whether it may be split: of what was lost, parts would be counted as lost again. */

@@ -27,19 +27,21 @@ struct wait {
     __u32 number;    /* of the group */
     __u32 tid;
     __u32 cpu;
-    __u32 lasts; /* it doesn't end at the moment */
+    __u16 lasts; /* it doesn't end at the moment */
+    __u16 moved; /* it began by moving to its CPU */
 };
 
-/* A wait that ends now. */
-static __always_inline struct wait wait_of(struct task_struct *task, __u32 group, __u32 cpu,
-                                           __u64 queued, __u64 now)
+/* A wait that ends now. @param kept  what is known of the task. */
+static __always_inline struct wait wait_of(struct task_struct *task, const struct task *kept,
+                                           __u32 group, __u32 cpu, __u64 queued, __u64 now)
 {
     return (struct wait){.queued = queued,
                          .throttled = throttled_of(task, now),
                          .entity = task->prio < MAX_RT_PRIO ? 0 : (__u64)&task->se,
                          .number = number_of(group),
                          .tid = task->pid,
-                         .cpu = cpu};
+                         .cpu = cpu,
+                         .moved = kept->moved == task->sched_info.pcount + 1};
 }
 
 /* When a run queue that the task is on was throttled last, if that was since it was queued. Before
@@ -60,6 +62,12 @@ __noinline __u64 throttled_since(__u64 address, __u64 queued)
     return latest;
 }
 
+/* Whether how long the task was throttled by when the wait began is known. */
+static __always_inline bool is_throttled_known(const struct walk *walk, const struct wait *wait)
+{
+    return walk->queued_known || wait->moved;
+}
+
 /*
  * Since when of a wait its run queue may have been throttled, where it isn't known how long. A task
  * that leaves the CPU as that is throttled is queued a little later, by then; and what is left of a
@@ -68,7 +76,7 @@ __noinline __u64 throttled_since(__u64 address, __u64 queued)
 static __always_inline __u64 find_limited_from(const struct walk *walk, const struct wait *wait,
                                                const struct task *task)
 {
-    if (walk->queued_known && task->throttled)
+    if (is_throttled_known(walk, wait) && task->throttled)
         return walk->queued;
     const __u64 since = throttled_since(wait->entity, walk->queued);
     return since == 0 && wait->throttled ? walk->queued : since;
@@ -83,7 +91,7 @@ static __always_inline void find_limit(struct walk *walk, const struct wait *wai
         return;
     if (bpf_core_field_exists(cfs_rq->throttled_clock_self_time)) {
         /* It is less where the task was moved to another group meanwhile. */
-        if (walk->queued_known && wait->throttled > task->throttled)
+        if (is_throttled_known(walk, wait) && wait->throttled > task->throttled)
             walk->throttled = wait->throttled - task->throttled;
     } else if (bpf_core_field_exists(cfs_rq->throttled_clock)) {
         walk->limited_from = find_limited_from(walk, wait, task);

@@ -257,6 +257,57 @@ START_TEST(test_on_an_idle_cpu_all_is_by_the_limit)
 }
 END_TEST
 
+/* --- On two CPUs ------------------------------------------------------------ */
+
+static void pin(pid_t pid, int to)
+{
+    cpu_set_t only;
+
+    CPU_ZERO(&only);
+    CPU_SET(to, &only);
+    ck_assert_int_eq(sched_setaffinity(pid, sizeof(only), &only), 0);
+}
+
+/* The first CPU that may be used: another one than the last, if there are two. */
+static int find_first_cpu(void)
+{
+    cpu_set_t usable;
+    int first = 0;
+
+    ck_assert_int_eq(sched_getaffinity(0, sizeof(usable), &usable), 0);
+    while (!CPU_ISSET(first, &usable))
+        first++;
+    return first;
+}
+
+/* It is moved while it waits, again and again, mostly to where the limit throttles its group, too.
+ */
+START_TEST(test_a_limit_takes_what_is_left_of_a_wait_that_moves)
+{
+    const struct timespec rest = {.tv_nsec = 37 * 1000000};
+    const int cpus[] = {cpu, find_first_cpu()};
+
+    if (cpus[0] == cpus[1])
+        return;
+    groups_make(groups, "limited");
+    live_watch(&live, "limited", NULL);
+    const pid_t pid = start_limited(spin_on);
+    set_limit("2000");
+    usleep(300 * 1000);
+    live_read(&live, 0);
+    for (int i = 1; i < 100; i++) {
+        pin(pid, cpus[i % 2]);
+        nanosleep(&rest, NULL);
+    }
+    live_read(&live, 1);
+    ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
+    set_limit(is_v1 ? "-1" : "max"); /* so that it can end */
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    expect_all_by_limit();
+}
+END_TEST
+
 /* Whether the controller is there, of either version. */
 static bool has_limits(void)
 {
@@ -288,5 +339,6 @@ int main(void)
     tcase_add_test(tests, test_a_limit_takes_the_first_wait_that_is_measured);
     tcase_add_loop_test(tests, test_on_an_idle_cpu_all_is_by_the_limit, 0,
                         (int)(sizeof(loads) / sizeof(loads[0])));
+    tcase_add_test(tests, test_a_limit_takes_what_is_left_of_a_wait_that_moves);
     return run_suite("blame_throttled_live", tests);
 }
