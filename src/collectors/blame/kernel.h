@@ -86,7 +86,7 @@ struct task_struct {
     unsigned int __state;
     long state; /* instead, before 5.14 */
     unsigned int flags;
-    int on_rq;
+    unsigned int on_rq; /* int, and of one byte since 7.3: libbpf fits loads of what is unsigned */
     int prio;
     struct sched_entity se;
     struct task_group *sched_task_group;
