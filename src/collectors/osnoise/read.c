@@ -200,6 +200,15 @@ static void update_cpu_state(struct hr_osnoise_cpu *row, struct hr_osnoise_cpu_t
                                                                      : HR_OSNOISE_CPU_FINE;
 }
 
+/* Whether a CPU came online lately: the kernel starts its thread a little later. */
+static bool is_settling(const struct hr_osnoise *osnoise)
+{
+    for (size_t i = 0; i < osnoise->cpu_count; i++)
+        if (osnoise->tracking[i].settling_readings > 0)
+            return true;
+    return false;
+}
+
 /* A buffer that the kernel made meanwhile may be of the least size; that it can't be set shows as
  * lost records at worst. */
 static int prepare_new_cpus(struct hr_osnoise *osnoise, const struct hr_cpu_set *came,
@@ -217,7 +226,7 @@ static int prepare_new_cpus(struct hr_osnoise *osnoise, const struct hr_cpu_set 
     if (hr_cpu_set_count(&unsized) > 0)
         hr_osnoise_instance_resize(&osnoise->tracefs, osnoise->state.instance, &osnoise->plan,
                                    &unsized);
-    return hr_cpu_set_count(came) > 0 ? hr_osnoise_set_rank(osnoise, reason) : 0;
+    return is_settling(osnoise) ? hr_osnoise_set_rank(osnoise, reason) : 0;
 }
 
 static int read_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_settings *now,
