@@ -3,7 +3,7 @@
  * headroom/osnoise.h - operating system noise: the time that interrupts, softirqs, other threads,
  * NMIs and the hardware take from what runs on a CPU, measured by the kernel's osnoise tracer.
  *
- * Four modes:
+ * Five modes:
  *
  *   osnoise  A kernel thread on each of the given CPUs reads the clock in a loop, for `runtime` of
  *            each `period`: every gap above the threshold is noise.
@@ -12,6 +12,8 @@
  *   sources  No thread runs: how long each interrupt, softirq and task had the CPU, by name.
  *   attach   Another program runs the tracer: its events are read, and nothing is changed; nor
  *            does it keep the workload running. Samples are events since Linux 6.15 only.
+ *   timerlat A timer wakes a kernel thread on each of the given CPUs each `period`: how late its
+ *            interrupt and the thread are.
  *
  * The tracer's settings belong to the whole kernel: each is saved before it is changed, and
  * restored at the end if it still has the value of this run. A state file keeps them, so that they
@@ -48,8 +50,16 @@ enum hr_osnoise_mode {
     HR_OSNOISE_HARDWARE, /**< "hwnoise" */
     HR_OSNOISE_SOURCES,  /**< "sources" */
     HR_OSNOISE_ATTACH,   /**< "attach" */
+    HR_OSNOISE_TIMERLAT, /**< "timerlat" */
     HR_OSNOISE_MODE_COUNT
 };
+
+/** Whether a mode has a workload: a thread of the kernel on each CPU. */
+static inline bool hr_osnoise_has_workload(enum hr_osnoise_mode mode)
+{
+    return mode == HR_OSNOISE_WORKLOAD || mode == HR_OSNOISE_HARDWARE ||
+           mode == HR_OSNOISE_TIMERLAT;
+}
 
 struct hr_osnoise_options {
     enum hr_osnoise_mode mode;
@@ -62,11 +72,19 @@ struct hr_osnoise_options {
     /** WORKLOAD and HARDWARE only: the rank of the workload's threads before other tasks. Idle ones
      * get hardly any time where others run. */
     struct hr_priority priority;
+    /** TIMERLAT only: the period, 0.1 ms to 1 s; and the rank of its threads, whose latency is that
+     * of tasks with this rank. */
+    struct {
+        uint64_t period_us;
+        struct hr_priority priority;
+    } timerlat;
     /** How much of a CPU the workload may take: runtime / period, in percent. Over 0, to 100. */
     double max_duty_pct;
-    bool by_source;         /**< count noise by its source; always so in SOURCES */
-    bool histogram;         /**< count single noises by their duration; not in SOURCES */
-    uint64_t max_single_ns; /**< report single noises above this; 0: none. Not in SOURCES */
+    bool by_source;         /**< count noise by its source; always so in SOURCES, not in TIMERLAT */
+    bool histogram;         /**< count single noises by their duration; not in SOURCES. In TIMERLAT
+                               latencies always are */
+    uint64_t max_single_ns; /**< report single noises above this; 0: none. Not in SOURCES and
+                               TIMERLAT */
     /** The kernel's buffer for records of each CPU that is measured, 16 KiB to 16 MiB; 0: what the
      * period, and with max_single_ns the share of it that is measured, ask for. */
     uint64_t buffer_bytes;
@@ -78,8 +96,15 @@ struct hr_osnoise_options {
 #define HR_OSNOISE_LEAST_BUFFER (UINT64_C(16) << 10)
 #define HR_OSNOISE_MOST_BUFFER  (UINT64_C(16) << 20)
 
-/** A workload of 1 % of a CPU, without CPUs and a state file. */
+/** A workload of 1 % of a CPU, and timers each millisecond for threads that go before nearly all
+ * others (f:95), as the kernel has them; without CPUs and a state file. */
 extern const struct hr_osnoise_options hr_osnoise_defaults;
+
+/** @return the period of the workload. */
+static inline uint64_t hr_osnoise_period_us(const struct hr_osnoise_options *options)
+{
+    return options->mode == HR_OSNOISE_TIMERLAT ? options->timerlat.period_us : options->period_us;
+}
 
 /** What causes noise. */
 enum hr_osnoise_kind {
@@ -90,11 +115,13 @@ enum hr_osnoise_kind {
     HR_OSNOISE_KIND_COUNT
 };
 
-/** The remedy where the workload can't be given a priority, the same for root and other users:
+/** The remedies where the workload can't be given a priority, the same for root and other users:
  * root, too, lacks the capability in a service or a container that drops it. */
-#define HR_OSNOISE_PRIORITY_REMEDY                                                                 \
+#define HR_OSNOISE_ADD_SYS_NICE                                                                    \
     "add CAP_SYS_NICE (of a service AmbientCapabilities= and CapabilityBoundingSet=, of a "        \
-    "container --cap-add; elsewhere root has it), or take the priority o:0"
+    "container --cap-add; elsewhere root has it), "
+#define HR_OSNOISE_PRIORITY_REMEDY          HR_OSNOISE_ADD_SYS_NICE "or take the priority o:0"
+#define HR_OSNOISE_TIMERLAT_PRIORITY_REMEDY HR_OSNOISE_ADD_SYS_NICE "or leave the priority as it is"
 
 /** Longer names are truncated. */
 #define HR_OSNOISE_NAME 64
@@ -116,7 +143,7 @@ enum hr_osnoise_cpu_state {
 struct hr_osnoise_cpu {
     unsigned cpu;
     enum hr_osnoise_cpu_state state;
-    uint64_t sample_count;  /**< periods that ended */
+    uint64_t sample_count;  /**< periods that ended; in TIMERLAT all else up to lost_count is 0 */
     uint64_t runtime_us;    /**< how long the kernel looked for noise */
     uint64_t noise_us;      /**< how much of that was noise */
     uint64_t max_single_us; /**< the longest single noise */
@@ -144,6 +171,34 @@ struct hr_osnoise_bucket {
     unsigned cpu;
     uint64_t lower_ns; /**< a power of two */
     uint64_t count;
+};
+
+/** What a timer of TIMERLAT makes run, one after the other. */
+enum hr_osnoise_context {
+    HR_OSNOISE_TIMER_IRQ,    /**< its interrupt */
+    HR_OSNOISE_TIMER_THREAD, /**< the thread that the interrupt wakes */
+    HR_OSNOISE_CONTEXT_COUNT
+};
+
+#define HR_OSNOISE_LATENCY_BUCKETS 64
+
+/** Latencies: the times from when timers were due until their interrupts began, or the threads.
+ * All zeros is none. */
+struct hr_osnoise_latency {
+    uint64_t count;
+    uint64_t last_ns, min_ns, max_ns, sum_ns;
+    /** [i]: how many were above 2^i ns, up to twice that; [0] also those of less. */
+    uint64_t buckets[HR_OSNOISE_LATENCY_BUCKETS];
+};
+
+/** Adds later latencies to others. */
+void hr_osnoise_latency_add(struct hr_osnoise_latency *sum, const struct hr_osnoise_latency *later);
+
+/** The latencies on a CPU, since the last reading. A thread whose interrupt was before that is
+ * counted when it runs, so the counts may differ. */
+struct hr_osnoise_cpu_latencies {
+    unsigned cpu;
+    struct hr_osnoise_latency of[HR_OSNOISE_CONTEXT_COUNT];
 };
 
 /** An interference within a single noise; equal ones are added up. */
@@ -184,6 +239,8 @@ struct hr_osnoise_reading {
     uint64_t elapsed_ns;               /**< the length of that time */
     const struct hr_osnoise_cpu *cpus; /**< those that are measured, by number */
     size_t cpu_count;
+    /** TIMERLAT: those of each of `cpus`, in that order; else NULL. */
+    const struct hr_osnoise_cpu_latencies *latencies;
     bool lacks_samples; /**< ATTACH before Linux 6.15: sample_count stays 0 */
     bool has_sources;   /**< by_source; false if the sources of this time are unknown */
     const struct hr_osnoise_source *sources; /**< those with noise, in no order */
@@ -201,7 +258,7 @@ struct hr_osnoise_reading {
     struct hr_reason warning;
 };
 
-/** As users write it: "osnoise", "hwnoise", "sources", "attach". */
+/** As users write it: "osnoise", "hwnoise", "sources", "attach", "timerlat". */
 const char *hr_osnoise_mode_name(enum hr_osnoise_mode mode);
 
 /** Finds a mode by its name. @return 0 or -ENOENT. */
@@ -209,6 +266,9 @@ int hr_osnoise_mode_parse(const char *name, enum hr_osnoise_mode *mode);
 
 /** "irq", "softirq", "thread" or "nmi". */
 const char *hr_osnoise_kind_name(enum hr_osnoise_kind kind);
+
+/** "irq" or "thread". */
+const char *hr_osnoise_context_name(enum hr_osnoise_context context);
 
 /** Checks options for themselves, independently of the machine. @return 0 or -EINVAL, with the
  * reason. */
@@ -302,7 +362,8 @@ void hr_osnoise_close(struct hr_osnoise *osnoise);
 
 /**
  * Begins a run, after hr_osnoise_recover(). On failure everything is as before. -EPERM may also be
- * for want of CAP_SYS_NICE, which another priority than "o:0" takes.
+ * for want of CAP_SYS_NICE, which another priority takes than the kernel's own: "o:0", in TIMERLAT
+ * "f:95".
  *
  * The calling thread, which is to read, is moved off the CPUs of the workload, as it would be noise
  * there; in ATTACH all of the other program's. If it may run nowhere else it stays.

@@ -38,13 +38,23 @@ static int read_mode(struct osnoise_config *config, const oconfig_item_t *item)
     return 0;
 }
 
+/* Whichever the mode turns out to be. */
+static int read_period(struct osnoise_config *config, const oconfig_item_t *item)
+{
+    if (option_seconds(PLUGIN, item, &config->run.period_us) < 0)
+        return -1;
+    config->run.timerlat.period_us = config->run.period_us;
+    return 0;
+}
+
 static int read_priority(struct osnoise_config *config, const oconfig_item_t *item)
 {
     const char *text;
 
-    if (option_text(PLUGIN, item, &text) < 0)
+    if (option_text(PLUGIN, item, &text) < 0 || hr_priority_parse(text, &config->run.priority) < 0)
         return -1;
-    return hr_priority_parse(text, &config->run.priority);
+    config->run.timerlat.priority = config->run.priority;
+    return 0;
 }
 
 static int read_top(struct osnoise_config *config, const oconfig_item_t *item)
@@ -111,7 +121,7 @@ static int read_option(struct osnoise_config *config, const oconfig_item_t *item
     if (strcasecmp(key, "Mode") == 0)
         return read_mode(config, item);
     if (strcasecmp(key, "Period") == 0)
-        return option_seconds(PLUGIN, item, &run->period_us);
+        return read_period(config, item);
     if (strcasecmp(key, "Runtime") == 0)
         return option_seconds(PLUGIN, item, &run->runtime_us);
     if (strcasecmp(key, "Threshold") == 0)
@@ -136,14 +146,9 @@ static int read_option(struct osnoise_config *config, const oconfig_item_t *item
     return 0;
 }
 
-static bool has_workload(const struct osnoise_config *config)
-{
-    return config->run.mode == HR_OSNOISE_WORKLOAD || config->run.mode == HR_OSNOISE_HARDWARE;
-}
-
 bool osnoise_config_is_idle(const struct osnoise_config *config)
 {
-    return has_workload(config) && hr_cpu_choice_is_all(&config->run.cpus);
+    return hr_osnoise_has_workload(config->run.mode) && hr_cpu_choice_is_all(&config->run.cpus);
 }
 
 /* Sets options that follow from several others. */

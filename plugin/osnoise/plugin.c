@@ -95,7 +95,7 @@ static int osnoise_shutdown(void)
 static cdtime_t sample_interval(void)
 {
     const cdtime_t interval = plugin_get_interval();
-    const cdtime_t period = US_TO_CDTIME_T(config.run.period_us);
+    const cdtime_t period = US_TO_CDTIME_T(hr_osnoise_period_us(&config.run));
 
     if (config.run.mode == HR_OSNOISE_ATTACH || period <= interval)
         return 0;
@@ -107,6 +107,8 @@ static int start_worker(struct hr_reason *reason)
     const uint64_t interval_ns = CDTIME_T_TO_NS(plugin_get_interval());
     const struct osnoise_values_options of_values = {
         .has_samples = config.run.mode != HR_OSNOISE_SOURCES,
+        .has_latencies = config.run.mode == HR_OSNOISE_TIMERLAT,
+        .histogram = config.run.histogram,
         .by_source = config.run.by_source,
         .top = config.top,
         .sample_interval = sample_interval(),

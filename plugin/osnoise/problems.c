@@ -27,6 +27,7 @@ void osnoise_problems_init(struct osnoise_problems *problems,
 {
     *problems = (struct osnoise_problems){
         .is_attached = options->mode == HR_OSNOISE_ATTACH,
+        .is_timerlat = options->mode == HR_OSNOISE_TIMERLAT,
         .has_alert = options->max_single_ns > 0,
     };
 }
@@ -106,7 +107,8 @@ static void print_offline(const struct hr_cpu_set *cpus, char *buffer, size_t si
 
 /* If attached, the other program chooses the CPUs. Otherwise the thread may have failed to start,
  * which the kernel only logs. */
-static void print_silent(const struct hr_cpu_set *cpus, bool is_attached, char *buffer, size_t size)
+static void print_silent(const struct osnoise_problems *problems, const struct hr_cpu_set *cpus,
+                         char *buffer, size_t size)
 {
     char list[LIST_SIZE + 8];
 
@@ -117,10 +119,11 @@ static void print_silent(const struct hr_cpu_set *cpus, bool is_attached, char *
     snprintf(
         buffer, size,
         "no samples come from %s: check %s, and whether other tasks leave no time to the thread "
-        "osnoise/N there",
+        "%s/N there",
         list,
-        is_attached ? "whether the other program still measures there"
-                    : "dmesg for \"could not start sampling thread\"");
+        problems->is_attached ? "whether the other program still measures there"
+                              : "dmesg for \"could not start sampling thread\"",
+        problems->is_timerlat ? "timerlat" : "osnoise");
 }
 
 static bool has_absent(const struct hr_osnoise_reading *reading)
@@ -143,7 +146,7 @@ static void log_absent_cpus(struct osnoise_problems *problems,
     const struct hr_cpu_set off = find_cpus_in_state(reading, HR_OSNOISE_CPU_OFFLINE);
     const struct hr_cpu_set mute = find_cpus_in_state(reading, HR_OSNOISE_CPU_SILENT);
     print_offline(&off, offline, sizeof(offline));
-    print_silent(&mute, problems->is_attached, silent, sizeof(silent));
+    print_silent(problems, &mute, silent, sizeof(silent));
     int cause = (int)(hr_hash(offline) ^ hr_hash(silent)) | 1;
     complaint_log(&problems->absent, LOG_WARNING, cause, PLUGIN ": %s%s%s.", offline,
                   offline[0] != '\0' && silent[0] != '\0' ? "; " : "", silent);

@@ -12,6 +12,7 @@
 /** What was logged; see osnoise_problems_init(). */
 struct osnoise_problems {
     bool is_attached, has_alert; /**< the remedies depend on these */
+    bool is_timerlat;            /**< and messages on this */
     struct complaint run, warning, absent, lost, restoring;
     struct hr_reason warned; /**< the last warning */
     struct tally lost_tally, dropped_tally;

@@ -5,6 +5,8 @@
 #include "common/ranking.h"
 #include "common/submit.h"
 #include "headroom/array.h"
+#include "osnoise/buckets.h"
+#include "osnoise/latency_series.h"
 #include "osnoise/source_series.h"
 #include "utils/common/common.h"
 
@@ -26,10 +28,6 @@ static const struct {
 
 #define COUNTERS STATIC_ARRAY_SIZE(counters)
 
-/* Durations below a microsecond have one series, those above have one for each power of two. */
-#define BUCKETS      55
-#define BUCKET_SHIFT 10
-
 struct cpu {
     unsigned cpu;
     char instance[16]; /* "cpu3" */
@@ -43,9 +41,9 @@ struct cpu {
     /* Since the beginning. */
     uint64_t totals[COUNTERS];
     uint64_t lost_count;
-    uint64_t buckets[BUCKETS];
-    bool bucket_seen[BUCKETS];
-    struct ranking *ranking; /* NULL: not by source */
+    struct osnoise_buckets buckets;
+    struct ranking *ranking;                  /* NULL: not by source */
+    struct osnoise_latency_series *latencies; /* NULL: none */
 };
 
 struct osnoise_values {
@@ -71,6 +69,7 @@ struct osnoise_values *osnoise_values_new(const struct osnoise_values_options *o
 static void free_cpu(struct cpu *cpu)
 {
     ranking_free(cpu->ranking);
+    free(cpu->latencies);
     free(cpu);
 }
 
@@ -112,16 +111,19 @@ static struct cpu *find_cpu(const struct osnoise_values *values, unsigned number
 
 static struct cpu *create_cpu(const struct osnoise_values *values, unsigned number)
 {
+    const struct osnoise_values_options *options = &values->options;
     struct cpu *cpu = calloc(1, sizeof(*cpu));
 
     if (cpu == NULL)
         return NULL;
     cpu->cpu = number;
     snprintf(cpu->instance, sizeof(cpu->instance), "cpu%u", number);
-    if (!values->options.by_source)
-        return cpu;
-    cpu->ranking = ranking_new(values->options.top);
-    if (cpu->ranking != NULL)
+    if (options->by_source)
+        cpu->ranking = ranking_new(options->top);
+    if (options->has_latencies)
+        cpu->latencies = calloc(1, sizeof(*cpu->latencies));
+    if ((cpu->ranking != NULL) == options->by_source &&
+        (cpu->latencies != NULL) == options->has_latencies)
         return cpu;
     free_cpu(cpu);
     return NULL;
@@ -191,22 +193,21 @@ static void add_source(struct osnoise_values *values, const struct hr_osnoise_so
     ranking_add(cpu->ranking, series, source->duration_ns);
 }
 
-/* All buckets that begin below a microsecond are bucket 0. */
-static size_t bucket_of(uint64_t lower_ns)
-{
-    return lower_ns >> BUCKET_SHIFT == 0 ? 0
-                                         : (size_t)(64 - __builtin_clzll(lower_ns) - BUCKET_SHIFT);
-}
-
 static void add_bucket(struct osnoise_values *values, const struct hr_osnoise_bucket *bucket)
 {
     struct cpu *cpu = find_cpu(values, bucket->cpu);
-    const size_t i = bucket_of(bucket->lower_ns);
 
-    if (cpu == NULL)
-        return;
-    cpu->buckets[i] += bucket->count;
-    cpu->bucket_seen[i] = true;
+    if (cpu != NULL)
+        osnoise_buckets_add(&cpu->buckets, bucket->lower_ns, bucket->count);
+}
+
+static void add_latencies(struct osnoise_values *values,
+                          const struct hr_osnoise_cpu_latencies *latencies)
+{
+    struct cpu *cpu = find_cpu(values, latencies->cpu);
+
+    if (cpu != NULL && cpu->latencies != NULL)
+        osnoise_latency_series_add(cpu->latencies, latencies);
 }
 
 void osnoise_values_add(struct osnoise_values *values, const struct hr_osnoise_reading *reading)
@@ -219,6 +220,8 @@ void osnoise_values_add(struct osnoise_values *values, const struct hr_osnoise_r
         add_source(values, &reading->sources[i]);
     for (size_t i = 0; i < reading->bucket_count; i++)
         add_bucket(values, &reading->buckets[i]);
+    for (size_t i = 0; reading->latencies != NULL && i < reading->cpu_count; i++)
+        add_latencies(values, &reading->latencies[i]);
     pthread_mutex_unlock(&values->lock);
 }
 
@@ -235,20 +238,6 @@ static void submit_samples(const struct submission *submission, const struct cpu
     submit_gauge(submission, "duration", "max_period", (double)cpu->max_period_us / 1e6);
     for (size_t i = 0; i < COUNTERS; i++)
         submit_derive(submission, counters[i].type, counters[i].series, (int64_t)cpu->totals[i]);
-}
-
-/* "noise_65us": longer than 65.536 us, up to twice that. */
-static void submit_buckets(const struct submission *submission, const struct cpu *cpu)
-{
-    char series[32];
-
-    for (size_t i = 0; i < BUCKETS; i++) {
-        if (!cpu->bucket_seen[i])
-            continue;
-        uint64_t lower_ns = i > 0 ? UINT64_C(1) << (i + BUCKET_SHIFT - 1) : 0;
-        snprintf(series, sizeof(series), "noise_%" PRIu64 "us", lower_ns / 1000);
-        submit_derive(submission, "total_values", series, (int64_t)cpu->buckets[i]);
-    }
 }
 
 static void submit_sources(const struct submission *submission, struct cpu *cpu)
@@ -285,9 +274,11 @@ static void publish_cpu(const struct osnoise_values *values, struct cpu *cpu, cd
     if (has_samples ? cpu->sample_count == 0 : !cpu->was_online)
         return; /* the sources are added to the next values */
     submission.interval = values->options.sample_interval;
-    if (has_samples)
+    if (cpu->latencies != NULL)
+        osnoise_latency_series_submit(cpu->latencies, &submission, values->options.histogram);
+    else if (has_samples)
         submit_samples(&submission, cpu);
-    submit_buckets(&submission, cpu);
+    osnoise_buckets_submit(&cpu->buckets, &submission, "noise");
     if (cpu->ranking != NULL && cpu->has_sources)
         submit_sources(&submission, cpu);
     reset_interval(cpu);

@@ -16,7 +16,9 @@
 struct osnoise_values;
 
 struct osnoise_values_options {
-    bool has_samples; /**< all modes but sources */
+    bool has_samples;   /**< all modes but sources */
+    bool has_latencies; /**< in place of noise */
+    bool histogram;     /**< of latencies; of noise whenever readings have one */
     bool by_source;
     size_t top;               /**< the number of sources with a series */
     cdtime_t sample_interval; /**< the interval of values, if samples come less often than the

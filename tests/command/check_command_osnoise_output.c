@@ -188,6 +188,114 @@ START_TEST(prints_sources_without_a_workload)
 }
 END_TEST
 
+/* --- latencies ------------------------------------------------------------ */
+
+static const struct hr_osnoise_cpu timed_cpus[] = {
+    {.cpu = 1, .sample_count = 999},
+    {.cpu = 2, .state = HR_OSNOISE_CPU_SILENT},
+    {.cpu = 3, .sample_count = 1, .lost_count = 4},
+};
+
+static const struct hr_osnoise_cpu_latencies latencies[] = {
+    {1,
+     {{1000, 2500, 2400, 9600, 3000500, {[11] = 999, [13] = 1}},
+      {999, 17800, 16000, 83400, 18000000, {[13] = 1, [14] = 998}}}},
+    {2, {{0}, {0}}},
+    {3, {{0}, {1, 50000, 50000, 50000, 50000, {[15] = 1}}}},
+};
+
+static const struct hr_osnoise_reading timed = {
+    .elapsed_ns = UINT64_C(1000000000),
+    .cpus = timed_cpus,
+    .cpu_count = COUNT(timed_cpus),
+    .latencies = latencies,
+};
+
+static const struct hr_osnoise_options timerlat = {
+    .mode = HR_OSNOISE_TIMERLAT,
+    .timerlat = {.period_us = 1000, .priority = {HR_POLICY_FIFO, 95}},
+    .histogram = true,
+};
+
+static struct osnoise_report report_latencies(const struct hr_osnoise_options *options)
+{
+    struct osnoise_report report = report_of(options);
+    report.cpus = "1-3";
+    report.sources = 0;
+    report.max_latency_ns = 50000;
+    add(&timed);
+    return report;
+}
+
+START_TEST(prints_latencies)
+{
+    const struct osnoise_report report = report_latencies(&timerlat);
+    print_table(&report);
+    ck_assert_str_eq(
+        printed, "Mode timerlat, CPUs 1-3, a timer each 0.001 s for f:95, latencies in us; 1.0 s\n"
+                 "\n"
+                 "             IRQ IRQ IRQ IRQ THREAD THREAD THREAD THREAD\n"
+                 "CPU PERIODS last min avg max   last    min    avg    max LOST\n"
+                 "  1     999  2.5 2.4 3.0 9.6   17.8   16.0   18.0   83.4    0\n"
+                 "  2       0    -   -   -   -      -      -      -      -    0\n"
+                 "  3       1    -   -   -   -   50.0   50.0   50.0   50.0    4\n"
+                 "\n"
+                 "     ABOVE  UP TO\n"
+                 "CPU     us     us IRQ THREAD\n"
+                 "  1  2.048  4.096 999      0\n"
+                 "  1  8.192 16.384   1      1\n"
+                 "  1 16.384 32.768   0    998\n"
+                 "  3 32.768 65.536   0      1\n"
+                 "CPU 1: thread latency of 83.4 us, above 50 us\n"
+                 "CPU 2: silent: online, but no thread of timerlat has run for three seconds\n"
+                 "CPU 3: records were lost: the longest latency may be among them\n");
+}
+END_TEST
+
+/* As one would have read them at once. */
+START_TEST(adds_latencies_up)
+{
+    static const struct hr_osnoise_cpu_latencies later[] = {
+        {1, {{1, 1000, 1000, 1000, 1000, {[9] = 1}}, {1, 90000, 90000, 90000, 90000, {[16] = 1}}}},
+    };
+    const struct hr_osnoise_cpu_latencies expected = {
+        1,
+        {{1001, 1000, 1000, 9600, 3001500, {[9] = 1, [11] = 999, [13] = 1}},
+         {1000, 90000, 16000, 90000, 18090000, {[13] = 1, [14] = 998, [16] = 1}}}};
+    struct hr_osnoise_reading next = timed;
+    add(&timed);
+    next.cpu_count = 1;
+    next.latencies = later;
+    add(&next);
+    ck_assert_mem_eq(totals.cpus[0].latencies, expected.of, sizeof(expected.of));
+    ck_assert_uint_eq(osnoise_totals_max_latency(&totals), 90000);
+}
+END_TEST
+
+START_TEST(prints_latencies_as_json)
+{
+    const struct osnoise_report report = report_latencies(&timerlat);
+    print_json(&report);
+    ck_assert_ptr_nonnull(strstr(printed, "\"mode\":\"timerlat\",\"period_s\":0.001000,"
+                                          "\"runtime_s\":null,\"threshold_s\":null,"
+                                          "\"max_single_s\":null,\"max_latency_s\":0.000050,"));
+    ck_assert_ptr_nonnull(
+        strstr(printed, "\"cpu\":1,\"state\":\"fine\",\"sample_count\":999,\"runtime_us\":null,"
+                        "\"noise_us\":null,\"available_pct\":null,\"max_single_us\":null,"));
+    ck_assert_ptr_nonnull(strstr(
+        printed, "\"histogram\":null,\"latency\":{"
+                 "\"irq\":{\"count\":1000,\"last_ns\":2500,\"min_ns\":2400,\"avg_ns\":3000.5,"
+                 "\"max_ns\":9600,\"histogram\":[{\"lower_ns\":2048,\"count\":999},"
+                 "{\"lower_ns\":8192,\"count\":1}]},"
+                 "\"thread\":{\"count\":999,\"last_ns\":17800,\"min_ns\":16000,\"avg_ns\":18018.0,"
+                 "\"max_ns\":83400,\"histogram\":[{\"lower_ns\":8192,\"count\":1},"
+                 "{\"lower_ns\":16384,\"count\":998}]}}}"));
+    ck_assert_ptr_nonnull(strstr(printed,
+                                 "{\"count\":0,\"last_ns\":null,\"min_ns\":null,\"avg_ns\":null,"
+                                 "\"max_ns\":null,\"histogram\":[]}"));
+}
+END_TEST
+
 /* It has no count yet, nor has what it is a part of. */
 START_TEST(prints_what_has_not_left_its_cpu)
 {
@@ -420,7 +528,7 @@ START_TEST(prints_json)
         printed,
         "{\"begin_s\":1795261665.001,\"end_s\":1795261677.450,\"elapsed_s\":12.000000,"
         "\"mode\":\"osnoise\",\"period_s\":1.000000,\"runtime_s\":0.500000,"
-        "\"threshold_s\":0.000020,\"max_single_s\":0.001000,\"cpus\":["
+        "\"threshold_s\":0.000020,\"max_single_s\":0.001000,\"max_latency_s\":null,\"cpus\":["
         "{\"cpu\":1,\"state\":\"fine\",\"sample_count\":12,\"runtime_us\":6000000,"
         "\"noise_us\":240123,\"available_pct\":95.99795,\"max_single_us\":2013,"
         "\"max_period_us\":20040,\"hw_count\":0,\"nmi_count\":1,\"irq_count\":1006,"
@@ -428,12 +536,12 @@ START_TEST(prints_json)
         "{\"kind\":\"thread\",\"name\":\"spinner\",\"count\":120,\"duration_ns\":240000000,"
         "\"share_pct\":4.00000}],\"other\":{\"source_count\":3,\"count\":1023,"
         "\"duration_ns\":2112956,\"share_pct\":0.03521},\"histogram\":[{\"lower_ns\":1048576,"
-        "\"count\":120}]},"
+        "\"count\":120}],\"latency\":null},"
         "{\"cpu\":2,\"state\":\"offline\",\"sample_count\":0,\"runtime_us\":null,"
         "\"noise_us\":null,\"available_pct\":null,\"max_single_us\":null,\"max_period_us\":null,"
         "\"hw_count\":null,\"nmi_count\":null,\"irq_count\":null,\"softirq_count\":null,"
         "\"thread_count\":null,\"lost_count\":0,\"sources\":null,\"other\":null,"
-        "\"histogram\":[]}],"
+        "\"histogram\":[],\"latency\":null}],"
         "\"dropped_count\":3,\"singles\":[{\"time_s\":1795261677.450,\"cpu\":1,"
         "\"duration_ns\":2013400,\"interference_count\":4,\"parts\":[{\"kind\":\"thread\","
         "\"name\":\"spinner\",\"number\":812,\"count\":1,\"duration_ns\":2001140},"
@@ -449,12 +557,12 @@ START_TEST(prints_null_for_what_is_not_known)
     struct osnoise_report report = report_of(&options);
     report.sources = 0;
     print_json(&report);
-    ck_assert_str_eq(printed,
-                     "{\"begin_s\":1795261665.001,\"end_s\":1795261677.450,\"elapsed_s\":0.000000,"
-                     "\"mode\":\"attach\",\"period_s\":null,\"runtime_s\":null,"
-                     "\"threshold_s\":null,\"max_single_s\":null,\"cpus\":[],"
-                     "\"dropped_count\":null,\"singles\":null,\"single_count\":null,"
-                     "\"ended\":null,\"warning\":null}\n");
+    ck_assert_str_eq(
+        printed, "{\"begin_s\":1795261665.001,\"end_s\":1795261677.450,\"elapsed_s\":0.000000,"
+                 "\"mode\":\"attach\",\"period_s\":null,\"runtime_s\":null,"
+                 "\"threshold_s\":null,\"max_single_s\":null,\"max_latency_s\":null,\"cpus\":[],"
+                 "\"dropped_count\":null,\"singles\":null,\"single_count\":null,"
+                 "\"ended\":null,\"warning\":null}\n");
 }
 END_TEST
 
@@ -521,6 +629,9 @@ int main(void)
     tcase_add_test(tests, prints_tables);
     tcase_add_test(tests, names_one_cpu);
     tcase_add_test(tests, prints_sources_without_a_workload);
+    tcase_add_test(tests, prints_latencies);
+    tcase_add_test(tests, adds_latencies_up);
+    tcase_add_test(tests, prints_latencies_as_json);
     tcase_add_test(tests, prints_what_has_not_left_its_cpu);
     tcase_add_test(tests, prints_what_it_reads_along);
     tcase_add_loop_test(tests, is_aligned_with_any_numbers, 0, 8);

@@ -141,11 +141,53 @@ START_TEST(the_limit_of_single_noises)
 }
 END_TEST
 
+static const struct {
+    uint64_t max_ns[2]; /* of each CPU; 0: it wasn't measured */
+    uint64_t lost_records;
+    int ended;
+    int expected;
+} latency_rows[] = {
+    {{50000, 40000}, 0, 0, COMMAND_DONE},
+    {{40000, 50001}, 0, 0, COMMAND_EXCEEDED},
+    {{50000, 0}, 0, 0, COMMAND_FAILED},
+    {{50000, 40000}, 1, 0, COMMAND_FAILED},
+    {{50001, 0}, 1, -ECANCELED, COMMAND_EXCEEDED},
+    {{50000, 40000}, 0, -ECANCELED, COMMAND_FAILED},
+};
+
+START_TEST(the_limit_of_latencies)
+{
+    struct osnoise_request request = {
+        .title = "test", .total_ns = HR_NS_PER_S, .options = hr_osnoise_defaults};
+    struct hr_osnoise_cpu_latencies latencies[COUNT(cpus)] = {{0}};
+
+    request.options.mode = HR_OSNOISE_TIMERLAT;
+    request.max_latency_ns = 50000;
+    for (unsigned i = 0; i < COUNT(cpus); i++) {
+        const uint64_t max_ns = latency_rows[_i].max_ns[i];
+        cpus[i] = (struct hr_osnoise_cpu){.cpu = i, .sample_count = max_ns > 0};
+        latencies[i].cpu = i;
+        latencies[i].of[i] = (struct hr_osnoise_latency){
+            .count = max_ns > 0, .min_ns = max_ns, .max_ns = max_ns, .sum_ns = max_ns};
+    }
+    cpus[0].lost_count = latency_rows[_i].lost_records;
+    next_reading = (struct hr_osnoise_reading){
+        .elapsed_ns = HR_NS_PER_S, .cpus = cpus, .cpu_count = COUNT(cpus), .latencies = latencies};
+    next_status = latency_rows[_i].ended;
+    end_status = 0;
+    frozen_ns = HR_NS_PER_S;
+    int status = run_silently(&request);
+    frozen_ns = 0;
+    ck_assert_int_eq(status, latency_rows[_i].expected);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("command osnoise status");
 
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, the_limit_of_single_noises, 0, COUNT(rows));
+    tcase_add_loop_test(tests, the_limit_of_latencies, 0, COUNT(latency_rows));
     return run_isolated_suite("command osnoise status", tests);
 }

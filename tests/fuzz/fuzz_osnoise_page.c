@@ -2,7 +2,7 @@
 /*
  * fuzz/fuzz_osnoise_page.c - hr_osnoise_decode: an input is a page of the kernel in
  * fixtures/osnoise/6.12-singles, broken or not. Its records are given to
- * hr_osnoise_single_noises_add_record, too.
+ * hr_osnoise_single_noises_add_record, too, and latencies to hr_osnoise_timerlat_add_record.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,11 +13,13 @@
 #include "fuzz.h"
 #include "osnoise/records.h"
 #include "osnoise/single_noise.h"
+#include "osnoise/timerlat.h"
 
 const char fuzz_corpus[] = "osnoise_page";
 
 struct seen {
     struct hr_osnoise_single_noises *single_noises;
+    struct hr_osnoise_timerlat *timerlat;
     size_t count;
 };
 
@@ -32,9 +34,12 @@ static void add_record(const struct hr_osnoise_record *record, void *context)
         require(record->part.kind != HR_OSNOISE_NMI || record->part.number == 0);
     } else {
         require(record->type == HR_OSNOISE_RECORD_SAMPLE ||
-                record->type == HR_OSNOISE_RECORD_SINGLE_NOISE);
+                record->type == HR_OSNOISE_RECORD_SINGLE_NOISE ||
+                record->type == HR_OSNOISE_RECORD_LATENCY);
     }
-    if (seen->single_noises != NULL)
+    if (record->type == HR_OSNOISE_RECORD_LATENCY && seen->timerlat != NULL)
+        hr_osnoise_timerlat_add_record(seen->timerlat, 0, record);
+    else if (record->type != HR_OSNOISE_RECORD_LATENCY && seen->single_noises != NULL)
         hr_osnoise_single_noises_add_record(seen->single_noises, 0, 1, record);
 }
 
@@ -76,6 +81,22 @@ static void require_single_noises(struct hr_osnoise_single_noises *single_noises
         require_single_noise(&found[i]);
 }
 
+static void require_latencies(struct hr_osnoise_timerlat *timerlat)
+{
+    const struct hr_osnoise_cpu row = {.cpu = 1};
+    const struct hr_osnoise_cpu_latencies *found =
+        hr_osnoise_timerlat_take(timerlat, &row, &row, 1);
+
+    for (int context = 0; context < HR_OSNOISE_CONTEXT_COUNT; context++) {
+        const struct hr_osnoise_latency *latency = &found->of[context];
+        uint64_t count = 0;
+        for (int power = 0; power < HR_OSNOISE_LATENCY_BUCKETS; power++)
+            count += latency->buckets[power];
+        require(count == latency->count && latency->min_ns <= latency->max_ns);
+        require(latency->last_ns >= latency->min_ns && latency->last_ns <= latency->max_ns);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct hr_osnoise_decoder *decoder;
@@ -88,12 +109,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 0)
         memcpy(page, data, size);
     require(hr_osnoise_single_noises_open(1, 10, &seen.single_noises) == 0);
+    require(hr_osnoise_timerlat_open(1, &seen.timerlat) == 0);
     int status = hr_osnoise_decode(decoder, page, size, add_record, &seen, &lost);
     require(status == 0 || status == -EBADMSG);
     require(seen.count <= size / 20); /* the shortest has four bytes before it */
     require(hr_osnoise_decode(decoder, page, size, add_record, &again, &lost) == status);
     require(again.count == seen.count);
     require_single_noises(seen.single_noises);
+    require_latencies(seen.timerlat);
+    hr_osnoise_timerlat_close(seen.timerlat);
     hr_osnoise_single_noises_close(seen.single_noises);
     free(page);
     return 0;

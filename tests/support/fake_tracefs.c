@@ -219,6 +219,7 @@ static void add_files(const char *directory)
     if (strcmp(fake.lacking, "sched/sched_process_exit") != 0)
         add_file(directory, "events/sched/sched_process_exit/trigger", "");
     copy_fixture(directory, "events/ftrace/osnoise/format");
+    copy_fixture(directory, "events/ftrace/timerlat/format");
     copy_fixture(directory, "events/header_page");
 }
 
@@ -241,10 +242,13 @@ void fake_tracefs_begin(struct tree *tree, unsigned cpu_count)
     fake_tracefs_set("osnoise/cpus", "0-%u\n", cpu_count - 1);
     fake_tracefs_set("osnoise/period_us", "1000000\n");
     fake_tracefs_set("osnoise/runtime_us", "1000000\n");
+    fake_tracefs_set("osnoise/timerlat_period_us", "1000\n");
+    fake_tracefs_set("osnoise/print_stack", "0\n");
     fake_tracefs_set("osnoise/stop_tracing_us", "0\n");
     fake_tracefs_set("osnoise/stop_tracing_total_us", "0\n");
     fake_tracefs_set("osnoise/options", "DEFAULTS OSNOISE_WORKLOAD NO_PANIC_ON_STOP "
-                                        "NO_OSNOISE_PREEMPT_DISABLE NO_OSNOISE_IRQ_DISABLE \n");
+                                        "NO_OSNOISE_PREEMPT_DISABLE NO_OSNOISE_IRQ_DISABLE "
+                                        "NO_TIMERLAT_ALIGN \n");
     tree_add_directory(tree, FAKE_TRACEFS "/osnoise/per_cpu");
     fake_tracefs_set("tracing_thresh", "0\n");
     tree_write(tree, "sys/devices/system/cpu/online", "0-%u\n", cpu_count - 1);

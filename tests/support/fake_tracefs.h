@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * support/fake_tracefs.h - a stand-in for tracefs: files in a tree (see support/tree.h), which
- * behave as Linux 6.12's do where it matters for setting up the osnoise tracer.
+ * behave as Linux 6.12's do where it matters for setting up the osnoise tracer; of later kernels
+ * there is the option TIMERLAT_ALIGN.
  *
  * The program's calls openat, read, write, mkdirat and unlinkat come here; so do those of a plugin
  * that it opens, if it exports its symbols (-rdynamic). For files outside the fake, and

@@ -360,8 +360,8 @@ static const struct rule rules[] = {
      .accepted = "CPUs as the kernel writes them, such as \"2-7\" or \"0,4-6\", below 8192; "
                  "\"isolated\", \"!isolated\" or \"nohz_full\"",
      CPU_WORDS},
-    {"osnoise", "Plugin", "Mode", WORD("osnoise", "hwnoise", "sources", "attach")},
-    {"osnoise", "Plugin", "Period", SECONDS(0.001, HOUR_S)},
+    {"osnoise", "Plugin", "Mode", WORD("osnoise", "hwnoise", "sources", "attach", "timerlat")},
+    {"osnoise", "Plugin", "Period", SECONDS(0.0001, HOUR_S)},
     {"osnoise", "Plugin", "Runtime", SECONDS(0.0001, HOUR_S)},
     {"osnoise", "Plugin", "Threshold", SECONDS(0.000001, 1)},
     {"osnoise", "Plugin", "MaxDuty", accepts_number, LIMITS(DBL_MIN, 100),

@@ -3,8 +3,9 @@
  * osnoise/guard.h - a process that stops the tracer of an instance once this process has ended, for
  * whatever reason.
  *
- * Before Linux 6.5 a workload runs on as long as an instance has the tracer, even if none records,
- * so that no trigger can end it. A container's end ends this process, too: see osnoise/owner.h.
+ * Before Linux 6.5, and that of timerlat in any, a workload runs on as long as an instance has the
+ * tracer, even if none records, so that no trigger can end it. A container's end ends this process,
+ * too: see osnoise/owner.h.
  *
  * The process waits at a socket, whose other end this process has open. It ignores signals, as
  * those that end a service or a job come to it, too; it has a session of its own, and no other

@@ -24,8 +24,8 @@
 #define SINGLE_NOISES_KB 128
 #define MOST_KB          1408
 
-/* The size of a sample record; and how long samples are kept, as they are read each second by a
- * thread that may be late. */
+/* The size of a sample record, or of the two of a timer; and how long samples are kept, as they are
+ * read each second by a thread that may be late. */
 #define SAMPLE_SIZE 64
 #define KEPT_US     UINT64_C(2000000)
 
@@ -146,7 +146,7 @@ static int make_directory(const struct hr_tracefs *tracefs, const char *name,
 }
 
 /* "timerlat osnoise hwlat function nop\n": an instance lists only tracers that may run in one. */
-static int check_tracer(const struct hr_tracefs *tracefs, const char *name,
+static int check_tracer(const struct hr_tracefs *tracefs, const char *name, const char *tracer,
                         struct hr_reason *reason)
 {
     char path[NAME_SIZE], tracers[1024];
@@ -155,11 +155,12 @@ static int check_tracer(const struct hr_tracefs *tracefs, const char *name,
     int status = hr_tracefs_read(tracefs, path, tracers, sizeof(tracers), NULL);
     if (status < 0)
         return explain_error(reason, status, "can't read the tracers of an instance");
-    if (hr_text_has_word(tracers, "osnoise"))
+    if (hr_text_has_word(tracers, tracer))
         return 0;
     return hr_reason_set(reason, -EOPNOTSUPP,
-                         "this kernel has no osnoise tracer for instances: it needs Linux 5.17 or "
-                         "later with CONFIG_OSNOISE_TRACER=y");
+                         "this kernel has no %s tracer for instances: it needs Linux 5.17 or "
+                         "later with CONFIG_%s_TRACER=y",
+                         tracer, strcmp(tracer, "timerlat") == 0 ? "TIMERLAT" : "OSNOISE");
 }
 
 /* Interferences are recorded while the tracer looks for noise: what a CPU that is measured all the
@@ -519,7 +520,7 @@ static int set_up_instance(const struct hr_tracefs *tracefs, const char *name,
                            const struct hr_osnoise_plan *plan, struct hr_reason *reason)
 {
     uint64_t pid = 0;
-    int status = check_tracer(tracefs, name, reason);
+    int status = check_tracer(tracefs, name, plan->tracer, reason);
 
     if (status == 0)
         pid = find_own_pid(tracefs, name);
@@ -559,38 +560,65 @@ int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
     return status;
 }
 
-int hr_osnoise_instance_start(const struct hr_tracefs *tracefs, const char *name)
+int hr_osnoise_instance_start(const struct hr_tracefs *tracefs, const char *name,
+                              const char *tracer)
 {
-    return write_file(tracefs, name, "current_tracer", "osnoise");
+    return write_file(tracefs, name, "current_tracer", tracer);
+}
+
+/* Reads the name of the instance's tracer. An instance that is being removed still has its files
+ * for a moment. */
+static int read_tracer(const struct hr_tracefs *tracefs, const char *name, char *tracer,
+                       size_t size)
+{
+    char path[NAME_SIZE];
+
+    print_file_path(path, name, "current_tracer");
+    int status = hr_tracefs_read(tracefs, path, tracer, size, NULL);
+    if (status < 0)
+        return status == -ENODEV ? -ENOENT : status;
+    tracer[strcspn(tracer, "\n")] = '\0';
+    return 0;
 }
 
 int hr_osnoise_instance_has_tracer(const struct hr_tracefs *tracefs, const char *name)
 {
-    char path[NAME_SIZE], tracer[64];
+    char tracer[64];
+    int status = read_tracer(tracefs, name, tracer, sizeof(tracer));
 
-    print_file_path(path, name, "current_tracer");
-    int status = hr_tracefs_read(tracefs, path, tracer, sizeof(tracer), NULL);
-    /* An instance that is being removed still has its files for a moment. */
-    if (status < 0)
-        return status == -ENODEV ? -ENOENT : status;
-    return strcmp(tracer, "osnoise\n") == 0;
+    return status < 0 ? status : strcmp(tracer, "osnoise") == 0 || strcmp(tracer, "timerlat") == 0;
 }
 
 int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char *name,
-                                   bool has_tracer)
+                                   const char *tracer)
 {
-    char path[NAME_SIZE];
+    char path[NAME_SIZE], now[64];
     uint64_t on = 0;
 
-    int status = hr_osnoise_instance_has_tracer(tracefs, name);
+    int status = read_tracer(tracefs, name, now, sizeof(now));
     if (status < 0)
         return status;
-    const bool is_set = status == 1;
     print_file_path(path, name, "tracing_on");
     status = hr_tracefs_read_number(tracefs, path, &on);
     if (status < 0)
         return status == -ENODEV ? -ENOENT : status;
-    return on == 1 && (!has_tracer || is_set);
+    return on == 1 && (tracer == NULL || strcmp(tracer, now) == 0);
+}
+
+/* "entries: 12\noverrun: 0\n…" */
+int hr_osnoise_instance_has_records(const struct hr_tracefs *tracefs, const char *name,
+                                    unsigned cpu)
+{
+    char path[NAME_SIZE], file[64], text[1024];
+    struct hr_text rest = {text, 0};
+    uint64_t count;
+
+    snprintf(file, sizeof(file), "per_cpu/cpu%u/stats", cpu);
+    print_file_path(path, name, file);
+    int status = hr_tracefs_read(tracefs, path, text, sizeof(text), &rest.length);
+    if (status < 0)
+        return status;
+    return hr_text_skip(&rest, "entries: ") && hr_text_u64(&rest, &count) ? count > 0 : -EBADMSG;
 }
 
 int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *name, int *lock)

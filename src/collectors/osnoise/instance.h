@@ -31,6 +31,7 @@ struct hr_osnoise_plan {
     size_t cpu_count;           /**< how many may be recorded in time; 0: no more than now */
     struct hr_cpu_set isolated; /**< CPUs that keep the large buffer of a new instance, unless they
                                    are recorded: resizing it would run a thread there */
+    const char *tracer;         /**< "osnoise" or "timerlat" */
     bool has_workload;          /**< this run is going to start the tracer's threads on the CPUs */
     bool by_source, histogram;
     uint64_t period_us;  /**< the interval of samples, which are kept for two seconds; 0: unknown */
@@ -53,8 +54,8 @@ struct hr_osnoise_plan {
  * when the calling thread exits, whose PID of that one the kernel records with a marker: its
  * tracing_on becomes 0. As long as an instance has the tracer set and tracing on, the kernel runs
  * the workload with whatever settings there are. If no instance has tracing on, the workload
- * sleeps. The trigger is left out where the kernel lacks the event, or the PID isn't found:
- * hr_osnoise_instance_is_stopped_on_exit() has whether it is there.
+ * sleeps, but that of timerlat. The trigger is left out where the kernel lacks the event, or the
+ * PID isn't found: hr_osnoise_instance_is_stopped_on_exit() has whether it is there.
  *
  * @param name  its name.
  * @param lock  receives the instance's lock, see osnoise/owner.h.
@@ -80,8 +81,8 @@ int hr_osnoise_instance_resize(const struct hr_tracefs *tracefs, const char *nam
  * namespace than the first they aren't. */
 bool hr_osnoise_has_pids_of_kernel(void);
 
-/** Whether the workload sleeps when no instance with the tracer records: since Linux 6.5, which is
- * recognized by osnoise/per_cpu (with CONFIG_TIMERLAT_TRACER). */
+/** Whether the workload of osnoise sleeps when no instance with the tracer records: since
+ * Linux 6.5, which is recognized by osnoise/per_cpu (with CONFIG_TIMERLAT_TRACER). */
 bool hr_osnoise_instance_workload_sleeps(const struct hr_tracefs *tracefs);
 
 /** Whether the kernel can stop the workload of an instance when the process that made it exits. */
@@ -90,21 +91,26 @@ bool hr_osnoise_instance_stops_on_exit(const struct hr_tracefs *tracefs);
 /** Whether it is set to do so for this one. */
 bool hr_osnoise_instance_is_stopped_on_exit(const struct hr_tracefs *tracefs, const char *name);
 
-/** Whether an instance has the tracer set. @return 1; 0; or a negative errno: -ENOENT: there is no
- * such instance. */
+/** Whether an instance has a tracer of runs set: osnoise or timerlat. @return 1; 0; or a negative
+ * errno: -ENOENT: there is no such instance. */
 int hr_osnoise_instance_has_tracer(const struct hr_tracefs *tracefs, const char *name);
 
-/** Starts the tracer in an instance. @return 0; -EBUSY: timerlat runs; … */
-int hr_osnoise_instance_start(const struct hr_tracefs *tracefs, const char *name);
+/** Starts a tracer in an instance. @return 0; -EBUSY: of osnoise and timerlat the other runs; … */
+int hr_osnoise_instance_start(const struct hr_tracefs *tracefs, const char *name,
+                              const char *tracer);
+
+/** Whether the buffer of a CPU has records that weren't read. @return 1, 0, or a negative errno. */
+int hr_osnoise_instance_has_records(const struct hr_tracefs *tracefs, const char *name,
+                                    unsigned cpu);
 
 /** Whether instances without the tracer get samples, too, by the event osnoise:osnoise_sample:
  * since Linux 6.15. */
 bool hr_osnoise_instance_has_sample_event(const struct hr_tracefs *tracefs);
 
-/** Checks whether an instance records (tracing_on), and still has the tracer set, if it is to have
- * it. @return 1; 0; or a negative errno: -ENOENT: the instance was removed. */
+/** Checks whether an instance records (tracing_on), and still has a tracer set. @param tracer NULL:
+ * it is to have none. @return 1; 0; or a negative errno: -ENOENT: the instance was removed. */
 int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char *name,
-                                   bool has_tracer);
+                                   const char *tracer);
 
 /**
  * Stops the tracer and removes the instance; close its pipes first.
@@ -113,7 +119,7 @@ int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char 
  *              NULL: this process has none.
  * @return 0, also if there is none; -EBUSY: another program has it open; … Even if the instance
  * stays, it records nothing, and the tracer is stopped, unless its pipes are being read: then the
- *         workload sleeps, if no other instance with the tracer records.
+ *         workload of osnoise sleeps, if no other instance with the tracer records.
  */
 int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *name, int *lock);
 

@@ -20,6 +20,7 @@
 #include "osnoise/single_noise.h"
 #include "osnoise/sources.h"
 #include "osnoise/state.h"
+#include "osnoise/timerlat.h"
 #include "osnoise/tracefs.h"
 
 /** What is known of a CPU besides its row of a reading. */
@@ -61,12 +62,16 @@ struct hr_osnoise {
     struct hr_osnoise_running *running; /**< SOURCES; else NULL */
     uint64_t sources_ns;                /**< when sources were read last, or of the beginning */
     struct hr_osnoise_single_noises *single_noises; /**< NULL if none are reported */
+    struct hr_osnoise_timerlat *timerlat;           /**< TIMERLAT; else NULL */
     struct hr_osnoise_cpu *rows;                    /**< one for each of the CPUs, by number */
     struct hr_osnoise_cpu *reported;                /**< those of them in the last reading */
     struct hr_osnoise_cpu_tracking *tracking;
     size_t cpu_count;
     uint64_t read_ns; /**< time of the last reading, or of the beginning */
 };
+
+/** The kernel's tracer of a mode. */
+const char *hr_osnoise_tracer_name(enum hr_osnoise_mode mode);
 
 /** Gives the workload's threads their rank, if this run has any. @return 0, also if there are no
  * threads to be seen; or a negative errno, with the reason. */

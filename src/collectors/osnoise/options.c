@@ -6,15 +6,15 @@
 #include <string.h>
 
 #include "base/reason.h"
+#include "osnoise/internal.h"
 
 /* Interrupts must not be off for longer than a machine with other work can bear. */
 #define MAX_INTERRUPTS_OFF_US 100000
 
 static const char *const mode_names[HR_OSNOISE_MODE_COUNT] = {
-    [HR_OSNOISE_WORKLOAD] = "osnoise",
-    [HR_OSNOISE_HARDWARE] = "hwnoise",
-    [HR_OSNOISE_SOURCES] = "sources",
-    [HR_OSNOISE_ATTACH] = "attach",
+    [HR_OSNOISE_WORKLOAD] = "osnoise",  [HR_OSNOISE_HARDWARE] = "hwnoise",
+    [HR_OSNOISE_SOURCES] = "sources",   [HR_OSNOISE_ATTACH] = "attach",
+    [HR_OSNOISE_TIMERLAT] = "timerlat",
 };
 
 static const char *const kind_names[HR_OSNOISE_KIND_COUNT] = {
@@ -40,6 +40,11 @@ int hr_osnoise_mode_parse(const char *name, enum hr_osnoise_mode *mode)
     return -ENOENT;
 }
 
+const char *hr_osnoise_tracer_name(enum hr_osnoise_mode mode)
+{
+    return mode == HR_OSNOISE_TIMERLAT ? "timerlat" : "osnoise";
+}
+
 const char *hr_osnoise_kind_name(enum hr_osnoise_kind kind)
 {
     return kind_names[kind];
@@ -50,6 +55,7 @@ const struct hr_osnoise_options hr_osnoise_defaults = {
     .period_us = HR_US_PER_S,
     .runtime_us = HR_US_PER_S / 100,
     .threshold_us = 1,
+    .timerlat = {.period_us = 1000, .priority = HR_OSNOISE_TIMERLAT_RANK},
     .max_duty_pct = 10,
 };
 
@@ -101,15 +107,37 @@ static int check_duty(const struct hr_osnoise_options *options, struct hr_reason
         duty_pct, options->max_duty_pct);
 }
 
+static int refuse_all_cpus(struct hr_reason *reason)
+{
+    return hr_reason_set(reason, -EINVAL,
+                         "no CPUs are given for the workload: list those to measure");
+}
+
 static int check_workload(const struct hr_osnoise_options *options, struct hr_reason *reason)
 {
     if (hr_cpu_choice_is_all(&options->cpus))
-        return hr_reason_set(reason, -EINVAL,
-                             "no CPUs are given for the workload: list those to measure");
+        return refuse_all_cpus(reason);
     int status = check_times(options, reason);
     if (status == 0)
         status = check_limit(options, reason);
     return status < 0 ? status : check_duty(options, reason);
+}
+
+static int check_timerlat(const struct hr_osnoise_options *options, struct hr_reason *reason)
+{
+    const uint64_t period_us = options->timerlat.period_us;
+
+    if (hr_cpu_choice_is_all(&options->cpus))
+        return refuse_all_cpus(reason);
+    if (period_us < 100 || period_us > HR_US_PER_S)
+        return hr_reason_set(reason, -EINVAL,
+                             "the period is out of range: in the timerlat mode it may be 0.0001 to "
+                             "1 second");
+    if (options->by_source || options->max_single_ns > 0)
+        return hr_reason_set(reason, -EINVAL,
+                             "the timerlat mode measures latencies, not noise and its sources: use "
+                             "the osnoise mode for these");
+    return 0;
 }
 
 static int check_buffer(const struct hr_osnoise_options *options, struct hr_reason *reason)
@@ -140,6 +168,8 @@ int hr_osnoise_check(const struct hr_osnoise_options *options, struct hr_reason 
                                  "the sources mode has no single noises, as no thread looks for "
                                  "them: use the osnoise mode for alerts and histograms");
         return 0;
+    case HR_OSNOISE_TIMERLAT:
+        return check_timerlat(options, reason);
     case HR_OSNOISE_ATTACH:
     case HR_OSNOISE_MODE_COUNT:
         break;

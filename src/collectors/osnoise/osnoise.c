@@ -19,6 +19,9 @@
 #include "osnoise/rank.h"
 #include "osnoise/recover.h"
 
+/* The longest that threads of timerlat are waited for, after a period. */
+#define TIMERS_BEGIN_NS HR_NS_PER_S
+
 /* --- Settings ------------------------------------------------------------- */
 
 static void request_setting(struct hr_osnoise_settings *settings, enum hr_osnoise_setting setting,
@@ -37,6 +40,17 @@ static void request_option(struct hr_osnoise_settings *settings,
         request_setting(settings, setting, on);
 }
 
+/* The kernel's threads measure whatever the options of osnoise are. */
+static void choose_timerlat_settings(const struct hr_osnoise_options *options,
+                                     const struct hr_osnoise_settings *now,
+                                     struct hr_osnoise_settings *ours)
+{
+    request_setting(ours, HR_OSNOISE_TIMERLAT_PERIOD, options->timerlat.period_us);
+    if (now->has[HR_OSNOISE_PRINT_STACK])
+        request_setting(ours, HR_OSNOISE_PRINT_STACK, 0);
+    request_option(ours, now, HR_OSNOISE_OPTION_ALIGN, false);
+}
+
 static void choose_settings(struct hr_osnoise *osnoise, const struct hr_osnoise_settings *now)
 {
     const struct hr_osnoise_options *options = &osnoise->options;
@@ -51,6 +65,10 @@ static void choose_settings(struct hr_osnoise *osnoise, const struct hr_osnoise_
     request_option(ours, now, HR_OSNOISE_OPTION_WORKLOAD, has_workload);
     if (!has_workload)
         return;
+    if (options->mode == HR_OSNOISE_TIMERLAT) {
+        choose_timerlat_settings(options, now, ours);
+        return;
+    }
     request_setting(ours, HR_OSNOISE_PERIOD, options->period_us);
     request_setting(ours, HR_OSNOISE_RUNTIME, options->runtime_us);
     request_setting(ours, HR_OSNOISE_THRESHOLD, options->threshold_us);
@@ -127,13 +145,14 @@ static void make_plan(struct hr_osnoise *osnoise)
         .cpus = records_all ? (struct hr_cpu_set){{0}} : possible,
         .online = osnoise->online,
         .cpu_count = hr_cpu_set_count(&possible),
-        .has_workload = mode == HR_OSNOISE_WORKLOAD || mode == HR_OSNOISE_HARDWARE,
+        .tracer = hr_osnoise_tracer_name(mode),
+        .has_workload = hr_osnoise_has_workload(mode),
         .by_source = osnoise->options.by_source,
-        .histogram = osnoise->options.histogram,
+        .histogram = osnoise->options.histogram && mode != HR_OSNOISE_TIMERLAT,
         .samples_by_event = mode == HR_OSNOISE_ATTACH && !osnoise->lacks_samples,
         .max_single_ns = osnoise->options.max_single_ns,
         .buffer_bytes = osnoise->options.buffer_bytes,
-        .period_us = set != NULL ? set[HR_OSNOISE_PERIOD] : osnoise->options.period_us,
+        .period_us = set != NULL ? set[HR_OSNOISE_PERIOD] : hr_osnoise_period_us(&osnoise->options),
         .runtime_us = set != NULL ? set[HR_OSNOISE_RUNTIME] : osnoise->options.runtime_us,
     };
     /* None if they can't be read. */
@@ -164,10 +183,18 @@ static int recheck_users(struct hr_osnoise *osnoise, struct hr_reason *reason)
                                   reason);
 }
 
+/* The threads of timerlat don't sleep when no instance records. */
+static bool needs_guard(const struct hr_osnoise *osnoise)
+{
+    if (osnoise->options.mode == HR_OSNOISE_TIMERLAT)
+        return true;
+    return osnoise->options.mode != HR_OSNOISE_SOURCES &&
+           !hr_osnoise_instance_is_stopped_on_exit(&osnoise->tracefs, osnoise->state.instance);
+}
+
 static int start_guard(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
-    if (osnoise->options.mode == HR_OSNOISE_SOURCES ||
-        hr_osnoise_instance_is_stopped_on_exit(&osnoise->tracefs, osnoise->state.instance))
+    if (!needs_guard(osnoise))
         return 0;
     if (osnoise->options.mode == HR_OSNOISE_HARDWARE)
         return hr_reason_set(reason, -EOPNOTSUPP,
@@ -182,9 +209,21 @@ static int start_guard(struct hr_osnoise *osnoise, struct hr_reason *reason)
                                        strerror(-status));
 }
 
+static const struct hr_priority *rank_of(const struct hr_osnoise_options *options)
+{
+    return options->mode == HR_OSNOISE_TIMERLAT ? &options->timerlat.priority : &options->priority;
+}
+
+/* Whether the kernel starts the threads with it. */
 static bool has_default_rank(const struct hr_osnoise_options *options)
 {
-    return options->priority.policy == HR_POLICY_OTHER && options->priority.value == 0;
+    static const struct hr_priority ordinary = {HR_POLICY_OTHER, 0};
+    static const struct hr_priority of_timerlat = HR_OSNOISE_TIMERLAT_RANK;
+    const struct hr_priority *rank = rank_of(options);
+    const struct hr_priority *kernel =
+        options->mode == HR_OSNOISE_TIMERLAT ? &of_timerlat : &ordinary;
+
+    return rank->policy == kernel->policy && rank->value == kernel->value;
 }
 
 int hr_osnoise_set_rank(struct hr_osnoise *osnoise, struct hr_reason *reason)
@@ -193,20 +232,38 @@ int hr_osnoise_set_rank(struct hr_osnoise *osnoise, struct hr_reason *reason)
     char rank[16];
 
     osnoise->is_unranked = false;
-    if ((options->mode != HR_OSNOISE_WORKLOAD && options->mode != HR_OSNOISE_HARDWARE) ||
-        has_default_rank(options))
+    if (!hr_osnoise_has_workload(options->mode) || has_default_rank(options))
         return 0;
     int found = hr_osnoise_has_pids_of_kernel()
-                    ? hr_osnoise_rank_workload(osnoise->root, &osnoise->cpus, &options->priority)
+                    ? hr_osnoise_rank_workload(osnoise->root, &osnoise->cpus, rank_of(options))
                     : 0;
     if (found == -EPERM || found == -EACCES)
         return hr_reason_set(
-            reason, found,
-            "no permission to give the workload the priority %s: " HR_OSNOISE_PRIORITY_REMEDY
-            ", by which it takes its runtime from other tasks",
-            hr_priority_format(&options->priority, rank));
+            reason, found, "no permission to give the workload the priority %s: %s",
+            hr_priority_format(rank_of(options), rank),
+            options->mode == HR_OSNOISE_TIMERLAT ? HR_OSNOISE_TIMERLAT_PRIORITY_REMEDY
+                                                 : HR_OSNOISE_PRIORITY_REMEDY
+                ", by which it takes its runtime from other tasks");
     osnoise->is_unranked = found <= 0;
     return 0;
+}
+
+/* A thread of timerlat gives itself the kernel's rank when it begins, and with that replaces one
+ * that was set before. It has begun once there is a record of its CPU, within a period. */
+static void wait_for_timers(const struct hr_osnoise *osnoise)
+{
+    const struct timespec pause = {.tv_nsec = HR_NS_PER_MS};
+    const uint64_t end_ns =
+        hr_clock_ns() + 1000 * osnoise->options.timerlat.period_us + TIMERS_BEGIN_NS;
+    struct hr_cpu_set cpus = osnoise->cpus;
+
+    hr_cpu_set_keep(&cpus, &osnoise->online);
+    for (unsigned cpu = hr_cpu_set_next(&cpus, 0); cpu < HR_CPU_MAX;
+         cpu = hr_cpu_set_next(&cpus, cpu + 1))
+        while (hr_osnoise_instance_has_records(&osnoise->tracefs, osnoise->state.instance, cpu) ==
+                   0 &&
+               hr_clock_ns() < end_ns)
+            nanosleep(&pause, NULL);
 }
 
 /* In ATTACH the instance has no tracer: with one it would keep the other program's workload running
@@ -218,15 +275,20 @@ static int start_tracer(struct hr_osnoise *osnoise, struct hr_reason *reason)
     int status = start_guard(osnoise, reason);
     if (status < 0)
         return status;
-    status = hr_osnoise_instance_start(&osnoise->tracefs, osnoise->state.instance);
+    const char *tracer = hr_osnoise_tracer_name(osnoise->options.mode);
+    status = hr_osnoise_instance_start(&osnoise->tracefs, osnoise->state.instance, tracer);
 
     if (status == -EBUSY)
         return hr_reason_set(reason, status,
-                             "the osnoise tracer can't start beside another, such as timerlat: "
-                             "wait until that has ended, or end it");
+                             "the %s tracer can't start beside another, such as %s: "
+                             "wait until that has ended, or end it",
+                             tracer,
+                             osnoise->options.mode == HR_OSNOISE_TIMERLAT ? "osnoise" : "timerlat");
     if (status < 0)
-        return hr_reason_set(reason, status, "can't start the osnoise tracer (%s)",
+        return hr_reason_set(reason, status, "can't start the %s tracer (%s)", tracer,
                              strerror(-status));
+    if (osnoise->options.mode == HR_OSNOISE_TIMERLAT && !has_default_rank(&osnoise->options))
+        wait_for_timers(osnoise);
     status = hr_osnoise_set_rank(osnoise, reason);
     return status < 0 ? status : recheck_users(osnoise, reason);
 }
@@ -249,6 +311,12 @@ static int create_rows(struct hr_osnoise *osnoise)
     return 0;
 }
 
+/* Latencies are counted here, and not by the kernel. */
+static bool counts_noise(const struct hr_osnoise_options *options)
+{
+    return options->mode != HR_OSNOISE_TIMERLAT && (options->by_source || options->histogram);
+}
+
 static int open_readers(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     const struct hr_osnoise_options *options = &osnoise->options;
@@ -256,11 +324,13 @@ static int open_readers(struct hr_osnoise *osnoise, struct hr_reason *reason)
 
     if (status == 0)
         status = hr_osnoise_decoder_open(&osnoise->tracefs, &osnoise->decoder, reason);
-    if (status == 0 && (options->by_source || options->histogram))
+    if (status == 0 && counts_noise(options))
         status = hr_osnoise_sources_open(osnoise->state.instance, options->by_source,
                                          options->histogram, &osnoise->sources);
     if (status == 0 && options->mode == HR_OSNOISE_SOURCES)
         status = hr_osnoise_running_open(osnoise->root, &osnoise->cpus, &osnoise->running);
+    if (status == 0 && options->mode == HR_OSNOISE_TIMERLAT)
+        status = hr_osnoise_timerlat_open(osnoise->cpu_count, &osnoise->timerlat);
     if (status == 0 && options->max_single_ns > 0)
         status = hr_osnoise_single_noises_open(osnoise->cpu_count, options->max_single_ns,
                                                &osnoise->single_noises);
@@ -284,6 +354,8 @@ static void close_readers(struct hr_osnoise *osnoise)
     osnoise->sources = NULL;
     hr_osnoise_running_close(osnoise->running);
     osnoise->running = NULL;
+    hr_osnoise_timerlat_close(osnoise->timerlat);
+    osnoise->timerlat = NULL;
     hr_osnoise_decoder_close(osnoise->decoder);
     osnoise->decoder = NULL;
     free(osnoise->rows);

@@ -19,7 +19,8 @@
 /* --- The kernel ----------------------------------------------------------- */
 
 /* The kernel's tracers: "timerlat osnoise hwlat function nop". */
-static int check_tracer(const struct hr_tracefs *tracefs, struct hr_reason *reason)
+static int check_tracer(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mode,
+                        struct hr_reason *reason)
 {
     char tracers[1024], remedy[HR_REMEDY_SIZE];
     int status = hr_tracefs_read(tracefs, "available_tracers", tracers, sizeof(tracers), NULL);
@@ -36,6 +37,10 @@ static int check_tracer(const struct hr_tracefs *tracefs, struct hr_reason *reas
         return hr_reason_set(reason, -ENOENT,
                              "this kernel has no osnoise tracer: it needs Linux 5.17 or later with "
                              "CONFIG_OSNOISE_TRACER=y");
+    if (!hr_text_has_word(tracers, hr_osnoise_tracer_name(mode)))
+        return hr_reason_set(
+            reason, -EOPNOTSUPP,
+            "this kernel has no timerlat tracer: it needs CONFIG_TIMERLAT_TRACER=y");
     return 0;
 }
 
@@ -89,7 +94,7 @@ static int check_permissions(const struct hr_tracefs *tracefs, enum hr_osnoise_m
 int hr_osnoise_probe_kernel(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mode,
                             struct hr_reason *reason)
 {
-    int status = check_tracer(tracefs, reason);
+    int status = check_tracer(tracefs, mode, reason);
 
     if (status == 0)
         status = check_features(tracefs, mode, reason);
@@ -100,9 +105,10 @@ int hr_osnoise_probe_kernel(const struct hr_tracefs *tracefs, enum hr_osnoise_mo
 
 /* --- Users ---------------------------------------------------------------- */
 
-static int explain_user(const struct hr_tracefs *tracefs, const struct hr_osnoise_user *user,
-                        struct hr_reason *reason)
+static int explain_user(const struct hr_tracefs *tracefs, enum hr_osnoise_mode mode,
+                        const struct hr_osnoise_user *user, struct hr_reason *reason)
 {
+    const bool is_osnoise = strcmp(user->tracer, "osnoise") == 0;
     const int is_alive = hr_osnoise_owner_has_name(user->instance)
                              ? hr_osnoise_owner_is_alive(tracefs, user->instance)
                              : -ENOENT; /* the kernel's own, or of another program */
@@ -115,9 +121,13 @@ static int explain_user(const struct hr_tracefs *tracefs, const struct hr_osnois
                  "headroom osnoise --restore removes it, as does the next run, once no other "
                  "program runs the tracer or has its files open";
     else if (is_alive == 1)
-        remedy = "it is a run of headroom or of collectd's plugin that goes on, maybe in a "
-                 "container: wait until it has ended, or use the attach mode";
-    else if (strcmp(user->tracer, "osnoise") == 0)
+        remedy = mode == HR_OSNOISE_TIMERLAT || !is_osnoise
+                     ? "it is a run of headroom or of collectd's plugin that goes on, maybe in a "
+                       "container: wait until it has ended, or have the plugin leave the tracer to "
+                       "others for a while, by headroom osnoise --pause 10m"
+                     : "it is a run of headroom or of collectd's plugin that goes on, maybe in a "
+                       "container: wait until it has ended, or use the attach mode";
+    else if (is_osnoise && mode != HR_OSNOISE_TIMERLAT)
         remedy = "wait until it has ended, or use the attach mode";
     return hr_reason_set(reason, -EBUSY, "%s runs the %s tracer: %s", who, user->tracer, remedy);
 }
@@ -155,7 +165,7 @@ int hr_osnoise_probe_users(const struct hr_tracefs *tracefs, enum hr_osnoise_mod
         return check_leader(tracefs, except, reason);
     int status = hr_osnoise_users_find(tracefs, NULL, except, &user);
     if (status > 0)
-        return explain_user(tracefs, &user, reason);
+        return explain_user(tracefs, mode, &user, reason);
     if (status < 0)
         return hr_reason_set(reason, status, "can't find whether a tracer is in use (%s)",
                              strerror(-status));

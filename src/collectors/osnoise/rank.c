@@ -35,15 +35,16 @@ static int set_rank(pid_t thread, const struct hr_priority *priority)
     return 0;
 }
 
-/* "osnoise/3" */
+/* "osnoise/3" or "timerlat/3" */
 static bool is_worker(const struct hr_process_stat *stat, const struct hr_cpu_set *cpus)
 {
-    static const char prefix[] = "osnoise/";
     struct hr_text rest = {stat->name, strlen(stat->name)};
     uint64_t cpu;
 
-    return stat->is_kernel_thread && hr_text_skip(&rest, prefix) && hr_text_u64(&rest, &cpu) &&
-           rest.length == 0 && cpu < HR_CPU_MAX && hr_cpu_set_has(cpus, (unsigned)cpu);
+    return stat->is_kernel_thread &&
+           (hr_text_skip(&rest, "osnoise/") || hr_text_skip(&rest, "timerlat/")) &&
+           hr_text_u64(&rest, &cpu) && rest.length == 0 && cpu < HR_CPU_MAX &&
+           hr_cpu_set_has(cpus, (unsigned)cpu);
 }
 
 enum choice { ALL, IDLE_ONES };

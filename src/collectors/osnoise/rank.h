@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * osnoise/rank.h - the rank of the workload's threads before other tasks. The kernel starts them as
- * ordinary tasks, which take their runtime from what runs there.
+ * osnoise/rank.h - the rank of the workload's threads before other tasks. The kernel starts those
+ * of osnoise as ordinary tasks, which take their runtime from what runs there, and those of
+ * timerlat with SCHED_FIFO 95.
  *
- * Source: kernel/trace/trace_osnoise.c (the names of threads: "osnoise/3").
+ * Source: kernel/trace/trace_osnoise.c (the names of threads: "osnoise/3", "timerlat/3").
  */
 #ifndef HEADROOM_COLLECTORS_OSNOISE_RANK_H
 #define HEADROOM_COLLECTORS_OSNOISE_RANK_H

@@ -27,8 +27,10 @@ enum { WARNED_STOP = 1, WARNED_PANIC, WARNED_SOURCES, WARNED_RANK };
 static int check_instance(const struct hr_osnoise *osnoise,
                           const struct hr_osnoise_hazards *hazards, struct hr_reason *reason)
 {
-    int status = hr_osnoise_instance_is_running(&osnoise->tracefs, osnoise->state.instance,
-                                                osnoise->options.mode != HR_OSNOISE_ATTACH);
+    const enum hr_osnoise_mode mode = osnoise->options.mode;
+    int status = hr_osnoise_instance_is_running(
+        &osnoise->tracefs, osnoise->state.instance,
+        mode != HR_OSNOISE_ATTACH ? hr_osnoise_tracer_name(mode) : NULL);
 
     if (status == 1)
         return 0;
@@ -39,10 +41,10 @@ static int check_instance(const struct hr_osnoise *osnoise,
         return hr_reason_set(reason, status, "can't read the trace instance %s (%s)",
                              osnoise->state.instance, strerror(-status));
     if (hazards->stop_us > 0 || hazards->stop_total_us > 0)
-        return hr_reason_set(
-            reason, -ECANCELED,
-            "tracing was stopped by a noise above /sys/kernel/tracing/osnoise/stop_tracing_us or "
-            "stop_tracing_total_us, which another program has set: write 0 there");
+        return hr_reason_set(reason, -ECANCELED,
+                             "tracing was stopped by a noise or latency above "
+                             "/sys/kernel/tracing/osnoise/stop_tracing_us or "
+                             "stop_tracing_total_us, which another program has set: write 0 there");
     return hr_reason_set(reason, -ECANCELED,
                          "another program stopped the tracer in the trace instance %s",
                          osnoise->state.instance);
@@ -104,20 +106,21 @@ static void set_warning(const struct hr_osnoise *osnoise, struct hr_reason *warn
 {
     if (hazards->stop_us > 0 || hazards->stop_total_us > 0)
         hr_reason_set(warning, WARNED_STOP,
-                      "osnoise/stop_tracing_us or stop_tracing_total_us is set: a noise above it "
-                      "ends all tracing; write 0 there unless it is needed");
+                      "osnoise/stop_tracing_us or stop_tracing_total_us is set: a noise or "
+                      "latency above it ends all tracing; write 0 there unless it is needed");
     else if (hazards->panic)
         hr_reason_set(
             warning, WARNED_PANIC,
             "PANIC_ON_STOP of the osnoise tracer is set: with a stop_tracing value, noise would "
             "panic the machine; write NO_PANIC_ON_STOP to osnoise/options unless it is needed");
     else if (osnoise->is_unranked)
-        hr_reason_set(
-            warning, WARNED_RANK,
-            "the workload's threads can't be seen, so they keep the priority o:0 and take "
-            "their runtime from other tasks: in a container let it have the host's PIDs, "
-            "else let this user see all processes (hidepid, ProtectProc), or take that "
-            "priority");
+        hr_reason_set(warning, WARNED_RANK,
+                      "the workload's threads can't be seen, so they keep the priority %s: in a "
+                      "container let it have the host's PIDs, else let this user see all processes "
+                      "(hidepid, ProtectProc), or take that priority",
+                      osnoise->options.mode == HR_OSNOISE_TIMERLAT
+                          ? "f:95"
+                          : "o:0 and take their runtime from other tasks");
 }
 
 /* --- CPUs ----------------------------------------------------------------- */
@@ -155,6 +158,11 @@ static void handle_record(const struct hr_osnoise_record *record, void *context)
         add_sample(row, record);
         return;
     }
+    if (record->type == HR_OSNOISE_RECORD_LATENCY) {
+        if (osnoise->timerlat != NULL)
+            hr_osnoise_timerlat_add_record(osnoise->timerlat, record_target->place, record);
+        return;
+    }
     if (osnoise->single_noises == NULL)
         return;
     if (record_target->lost > record_target->reported_lost)
@@ -171,14 +179,22 @@ static void read_cpu(struct hr_osnoise *osnoise, size_t place)
     struct hr_osnoise_cpu *row = &osnoise->rows[place];
 
     *row = (struct hr_osnoise_cpu){.cpu = row->cpu};
+    if (osnoise->timerlat != NULL)
+        hr_osnoise_timerlat_clear(osnoise->timerlat, place);
     hr_osnoise_pipe_read(osnoise->pipe, &osnoise->tracefs, row->cpu, handle_record, &record_target,
                          &record_target.lost);
     row->lost_count = record_target.lost;
+    if (osnoise->timerlat != NULL)
+        row->sample_count = hr_osnoise_timerlat_period_count(osnoise->timerlat, place);
 }
 
-static uint64_t silence_limit_ns(const struct hr_osnoise_settings *now)
+static uint64_t silence_limit_ns(const struct hr_osnoise *osnoise,
+                                 const struct hr_osnoise_settings *now)
 {
-    uint64_t periods_ns = SILENT_PERIODS * 1000 * now->numbers[HR_OSNOISE_PERIOD];
+    const enum hr_osnoise_setting period = osnoise->options.mode == HR_OSNOISE_TIMERLAT
+                                               ? HR_OSNOISE_TIMERLAT_PERIOD
+                                               : HR_OSNOISE_PERIOD;
+    uint64_t periods_ns = SILENT_PERIODS * 1000 * now->numbers[period];
 
     return periods_ns > SILENT_NS ? periods_ns : SILENT_NS;
 }
@@ -236,7 +252,7 @@ static int read_cpus(struct hr_osnoise *osnoise, const struct hr_osnoise_setting
     bool has_workload =
         !now->has[HR_OSNOISE_OPTION_WORKLOAD] || now->numbers[HR_OSNOISE_OPTION_WORKLOAD] != 0;
     bool has_samples = has_workload && !osnoise->lacks_samples;
-    uint64_t silent_after_ns = has_samples ? silence_limit_ns(now) : UINT64_MAX;
+    uint64_t silent_after_ns = has_samples ? silence_limit_ns(osnoise, now) : UINT64_MAX;
     int status = hr_osnoise_read_online(osnoise->root, &online, reason);
 
     if (status < 0)
@@ -347,6 +363,9 @@ static int read_all(struct hr_osnoise *osnoise, const struct hr_osnoise_settings
     read_single_noises(osnoise, &got);
     got.cpus = osnoise->reported;
     got.cpu_count = report_cpus(osnoise);
+    if (osnoise->timerlat != NULL)
+        got.latencies = hr_osnoise_timerlat_take(osnoise->timerlat, osnoise->rows,
+                                                 osnoise->reported, got.cpu_count);
     got.lacks_samples = osnoise->lacks_samples;
     *reading = got;
     return 0;
@@ -360,7 +379,8 @@ static bool has_stopped(const struct hr_osnoise *osnoise)
 
     if (osnoise->options.mode == HR_OSNOISE_ATTACH)
         return hr_osnoise_users_find_running(tracefs, instance, NULL) == 0;
-    return hr_osnoise_instance_is_running(tracefs, instance, true) == 0;
+    return hr_osnoise_instance_is_running(tracefs, instance,
+                                          hr_osnoise_tracer_name(osnoise->options.mode)) == 0;
 }
 
 /* Once tracing was stopped, what stopped it is the last record in the buffers. While it isn't, they

@@ -31,7 +31,7 @@ struct event_spec {
     enum hr_osnoise_kind kind;
     const char *numbers[NUMBERS];
     const char *text;
-    bool may_lack; /* older kernels have no such event */
+    bool may_lack; /* older kernels, or those without a tracer, have no such event */
 };
 
 static const struct event_spec event_specs[] = {
@@ -87,6 +87,14 @@ static const struct event_spec event_specs[] = {
      {"start", "duration"},
      NULL,
      false},
+    /* With CONFIG_TIMERLAT_TRACER. */
+    {"ftrace",
+     "timerlat",
+     HR_OSNOISE_RECORD_LATENCY,
+     0,
+     {"seqnum", "context", "timer_latency"},
+     NULL,
+     true},
 };
 
 #define EVENT_SPECS (sizeof(event_specs) / sizeof(event_specs[0]))
@@ -378,6 +386,13 @@ static void make_part(const uint64_t *numbers, enum hr_osnoise_kind kind,
         snprintf(record->part.name, sizeof(record->part.name), "NMI");
 }
 
+static void make_latency(const uint64_t *numbers, struct hr_osnoise_record *record)
+{
+    record->latency.number = numbers[0];
+    record->latency.context = numbers[1];
+    record->latency.ns = numbers[2];
+}
+
 static int make_record(const unsigned char *data, size_t size, const struct event_spec *event_spec,
                        const struct event *event, struct hr_osnoise_record *record)
 {
@@ -392,6 +407,8 @@ static int make_record(const unsigned char *data, size_t size, const struct even
         make_sample(numbers, record);
     else if (event_spec->type == HR_OSNOISE_RECORD_SINGLE_NOISE)
         make_single_noise(numbers, record);
+    else if (event_spec->type == HR_OSNOISE_RECORD_LATENCY)
+        make_latency(numbers, record);
     else
         make_part(numbers, event_spec->kind, record);
     return event_spec->text != NULL ? get_text(data, size, event, record->part.name) : 0;

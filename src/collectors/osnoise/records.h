@@ -4,7 +4,7 @@
  *
  * Sources: libtraceevent (the events' formats, whose fields are found by name),
  * include/linux/ring_buffer.h (the pages), include/trace/events/osnoise.h,
- * kernel/trace/trace_entries.h (osnoise).
+ * kernel/trace/trace_entries.h (osnoise, timerlat).
  */
 #ifndef HEADROOM_COLLECTORS_OSNOISE_RECORDS_H
 #define HEADROOM_COLLECTORS_OSNOISE_RECORDS_H
@@ -19,6 +19,7 @@ enum hr_osnoise_record_type {
     HR_OSNOISE_RECORD_SAMPLE,       /**< a period has ended: ftrace:osnoise */
     HR_OSNOISE_RECORD_SINGLE_NOISE, /**< a single noise has ended: osnoise:sample_threshold */
     HR_OSNOISE_RECORD_PART,         /**< an interference has ended: osnoise:irq_noise, … */
+    HR_OSNOISE_RECORD_LATENCY,      /**< a timer's interrupt or thread begins: ftrace:timerlat */
 };
 
 struct hr_osnoise_record {
@@ -37,6 +38,11 @@ struct hr_osnoise_record {
             int number;
             uint64_t start_ns, duration_ns; /**< net */
         } part;
+        struct {
+            uint64_t number;  /**< of the timers on that CPU since the thread began */
+            uint64_t context; /**< enum hr_osnoise_context, or 2: a thread's return to user space */
+            uint64_t ns;
+        } latency;
     };
 };
 

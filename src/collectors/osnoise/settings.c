@@ -27,14 +27,20 @@ static const struct setting {
     const char *name;
     const char *file;
     uint64_t value_if_absent; /* the behaviour of a kernel without the option */
+    bool may_lack;            /* kernels without the timerlat tracer have no such file */
 } table[HR_OSNOISE_SETTING_COUNT] = {
-    [HR_OSNOISE_CPUS] = {KIND_CPUS, "cpus", "osnoise/cpus", 0},
-    [HR_OSNOISE_PERIOD] = {KIND_NUMBER, "period_us", "osnoise/period_us", 0},
-    [HR_OSNOISE_RUNTIME] = {KIND_NUMBER, "runtime_us", "osnoise/runtime_us", 0},
-    [HR_OSNOISE_THRESHOLD] = {KIND_NUMBER, "tracing_thresh", "tracing_thresh", 0},
-    [HR_OSNOISE_OPTION_WORKLOAD] = {KIND_OPTION, "OSNOISE_WORKLOAD", OPTIONS_FILE, 1},
-    [HR_OSNOISE_OPTION_IRQ_DISABLE] = {KIND_OPTION, "OSNOISE_IRQ_DISABLE", OPTIONS_FILE, 0},
-    [HR_OSNOISE_OPTION_PREEMPT_DISABLE] = {KIND_OPTION, "OSNOISE_PREEMPT_DISABLE", OPTIONS_FILE, 0},
+    [HR_OSNOISE_CPUS] = {KIND_CPUS, "cpus", "osnoise/cpus", 0, false},
+    [HR_OSNOISE_PERIOD] = {KIND_NUMBER, "period_us", "osnoise/period_us", 0, false},
+    [HR_OSNOISE_RUNTIME] = {KIND_NUMBER, "runtime_us", "osnoise/runtime_us", 0, false},
+    [HR_OSNOISE_THRESHOLD] = {KIND_NUMBER, "tracing_thresh", "tracing_thresh", 0, false},
+    [HR_OSNOISE_TIMERLAT_PERIOD] = {KIND_NUMBER, "timerlat_period_us", "osnoise/timerlat_period_us",
+                                    0, true},
+    [HR_OSNOISE_PRINT_STACK] = {KIND_NUMBER, "print_stack", "osnoise/print_stack", 0, true},
+    [HR_OSNOISE_OPTION_WORKLOAD] = {KIND_OPTION, "OSNOISE_WORKLOAD", OPTIONS_FILE, 1, false},
+    [HR_OSNOISE_OPTION_IRQ_DISABLE] = {KIND_OPTION, "OSNOISE_IRQ_DISABLE", OPTIONS_FILE, 0, false},
+    [HR_OSNOISE_OPTION_PREEMPT_DISABLE] = {KIND_OPTION, "OSNOISE_PREEMPT_DISABLE", OPTIONS_FILE, 0,
+                                           false},
+    [HR_OSNOISE_OPTION_ALIGN] = {KIND_OPTION, "TIMERLAT_ALIGN", OPTIONS_FILE, 0, false},
 };
 
 const char *hr_osnoise_setting_name(enum hr_osnoise_setting setting)
@@ -99,6 +105,9 @@ static int read_setting(const struct hr_tracefs *tracefs, const struct options *
         break;
     case KIND_NUMBER:
         status = hr_tracefs_read_number(tracefs, table[setting].file, &settings->numbers[setting]);
+        settings->has[setting] = status == 0;
+        if (status == -ENOENT && table[setting].may_lack)
+            status = 0;
         break;
     case KIND_OPTION:
         status = find_option(options, table[setting].name);

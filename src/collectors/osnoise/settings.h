@@ -3,8 +3,8 @@
  * osnoise/settings.h - the settings of the osnoise tracer, which all its users share: reading,
  * setting and restoring them.
  *
- * Source: kernel/trace/trace_osnoise.c (osnoise/cpus, period_us, runtime_us, options), and
- * tracing_thresh, which other tracers use, too.
+ * Source: kernel/trace/trace_osnoise.c (osnoise/cpus, period_us, runtime_us, timerlat_period_us,
+ * print_stack, options), and tracing_thresh, which other tracers use, too.
  */
 #ifndef HEADROOM_COLLECTORS_OSNOISE_SETTINGS_H
 #define HEADROOM_COLLECTORS_OSNOISE_SETTINGS_H
@@ -21,9 +21,12 @@ enum hr_osnoise_setting {
     HR_OSNOISE_PERIOD,
     HR_OSNOISE_RUNTIME,
     HR_OSNOISE_THRESHOLD,
+    HR_OSNOISE_TIMERLAT_PERIOD,
+    HR_OSNOISE_PRINT_STACK,            /**< from which latency on stacks are recorded; 0: none */
     HR_OSNOISE_OPTION_WORKLOAD,        /**< OSNOISE_WORKLOAD: kernel threads look for noise */
     HR_OSNOISE_OPTION_IRQ_DISABLE,     /**< OSNOISE_IRQ_DISABLE: with interrupts off */
     HR_OSNOISE_OPTION_PREEMPT_DISABLE, /**< OSNOISE_PREEMPT_DISABLE */
+    HR_OSNOISE_OPTION_ALIGN,           /**< TIMERLAT_ALIGN: timers of all CPUs in step */
     HR_OSNOISE_SETTING_COUNT
 };
 
@@ -48,7 +51,8 @@ const char *hr_osnoise_setting_name(enum hr_osnoise_setting setting);
  * options that switch interrupts or preemption off. */
 bool hr_osnoise_setting_is_disruptive(enum hr_osnoise_setting setting);
 
-/** Reads all settings; options that the kernel lacks are left out. @param reason  may be NULL.
+/** Reads all settings; options and those of timerlat that the kernel lacks are left out. @param
+ * reason  may be NULL.
  * @return 0; -ENOENT: no such tracer; -EBADMSG; … */
 int hr_osnoise_settings_read(const struct hr_tracefs *tracefs, struct hr_osnoise_settings *settings,
                              struct hr_reason *reason);

@@ -61,6 +61,14 @@ static void print_cell(const struct grid *grid, FILE *file, unsigned column, int
     *blanks = 0;
 }
 
+void grid_headings(struct grid *grid, const char *const headings[][2], unsigned count)
+{
+    grid->column_count = count;
+    for (int line = 0; line < 2; line++)
+        for (unsigned i = 0; i < count; i++)
+            grid_cell(grid, "%s", headings[i][line]);
+}
+
 int grid_column_width(const struct grid *grid, unsigned column)
 {
     int widths[COLUMN_MAX] = {0};

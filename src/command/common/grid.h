@@ -24,6 +24,9 @@ struct grid {
 /** Appends a cell, row by row. The text is safe to show; it is cut after 127 bytes. */
 __attribute__((format(printf, 2, 3))) void grid_cell(struct grid *grid, const char *format, ...);
 
+/** Sets the number of columns, and appends two rows of headings. */
+void grid_headings(struct grid *grid, const char *const headings[][2], unsigned count);
+
 /** @return the columns of the terminal that a column, or the whole table, takes. */
 int grid_column_width(const struct grid *grid, unsigned column);
 int grid_width(const struct grid *grid);

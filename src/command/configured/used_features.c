@@ -332,10 +332,9 @@ static int read_osnoise(struct usage *usage, const struct config_item *block)
 {
     /* A build without libtraceevent has no hr_osnoise_mode_name(). */
     static const char *const names[HR_OSNOISE_MODE_COUNT] = {
-        [HR_OSNOISE_WORKLOAD] = "osnoise",
-        [HR_OSNOISE_HARDWARE] = "hwnoise",
-        [HR_OSNOISE_SOURCES] = "sources",
-        [HR_OSNOISE_ATTACH] = "attach",
+        [HR_OSNOISE_WORKLOAD] = "osnoise",  [HR_OSNOISE_HARDWARE] = "hwnoise",
+        [HR_OSNOISE_SOURCES] = "sources",   [HR_OSNOISE_ATTACH] = "attach",
+        [HR_OSNOISE_TIMERLAT] = "timerlat",
     };
     const struct config_item *item = config_find(block, "Mode");
     int mode = HR_OSNOISE_WORKLOAD;

@@ -47,9 +47,11 @@
 #define SERIES_OF_TARGET 3
 #define SERIES_OF_WINDOW 2
 
-/* lost and other; with a workload also the shares, maxima, sums, and counts of interferences. */
+/* lost and other; with a workload also the shares, maxima, sums, and counts of interferences; or
+ * lost, maxima, sums and counts of latencies. */
 #define SERIES_OF_CPU        2
 #define SERIES_OF_LOADED_CPU 11
+#define SERIES_OF_TIMED_CPU  7
 
 /* Three shares, CPUs, three sizes of memory, a time, and kills; and what a stall of cpu, memory or
  * io can be due to. */
@@ -233,7 +235,9 @@ static struct costs cost_headroom(const struct usage_headroom *headroom,
 static struct costs cost_osnoise(const struct usage_osnoise *osnoise,
                                  const struct costs_of_machine *machine)
 {
-    const size_t of_cpu = osnoise->modes[HR_OSNOISE_SOURCES] ? SERIES_OF_CPU : SERIES_OF_LOADED_CPU;
+    const size_t of_cpu = osnoise->modes[HR_OSNOISE_SOURCES]    ? SERIES_OF_CPU
+                          : osnoise->modes[HR_OSNOISE_TIMERLAT] ? SERIES_OF_TIMED_CPU
+                                                                : SERIES_OF_LOADED_CPU;
     struct costs costs = {.plugin = "osnoise"};
 
     costs.series = machine->cpus * (of_cpu + osnoise->sources);

@@ -76,6 +76,7 @@ static const char *const features[HR_OSNOISE_MODE_COUNT] = {
     [HR_OSNOISE_HARDWARE] = "hwnoise mode, the same with interrupts off",
     [HR_OSNOISE_SOURCES] = "sources mode, noise by source without a thread",
     [HR_OSNOISE_ATTACH] = "attach mode, reading along with another's run",
+    [HR_OSNOISE_TIMERLAT] = "timerlat mode, latency of timers on chosen CPUs",
 };
 
 static void check_mode(const struct hr_root *root, enum hr_osnoise_mode mode, bool keeps_priority,
@@ -206,9 +207,12 @@ static void read_options(const struct config_item *block, struct hr_osnoise_opti
 
     options->mode = doctor_word("osnoise", "Plugin", block, "Mode", options->mode);
     options->period_us = doctor_us(block, "Period", options->period_us);
+    options->timerlat.period_us = doctor_us(block, "Period", options->timerlat.period_us);
     options->runtime_us = doctor_us(block, "Runtime", options->runtime_us);
     options->threshold_us = doctor_us(block, "Threshold", options->threshold_us);
     options->max_duty_pct = config_number(config_find(block, "MaxDuty"), options->max_duty_pct);
+    options->by_source =
+        config_number(config_find(block, "Sources"), options->by_source ? 1 : 0) > 0;
     options->histogram = config_boolean(config_find(block, "Histogram"), options->histogram);
     if (alert != NULL)
         options->max_single_ns = doctor_us(alert, "MaxSingle", 0) * 1000;

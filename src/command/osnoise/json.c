@@ -5,6 +5,7 @@
 
 #include "common/json.h"
 #include "headroom/clock.h"
+#include "osnoise/latency.h"
 
 static void print_seconds(FILE *file, const char *before, bool known, double seconds)
 {
@@ -25,14 +26,15 @@ static void print_time(FILE *file, const char *before, const struct timespec *ti
 
 /* --- A CPU ---------------------------------------------------------------- */
 
-static void print_sums(FILE *file, const struct hr_osnoise_cpu *sums)
+static void print_sums(FILE *file, const struct osnoise_report *report,
+                       const struct hr_osnoise_cpu *sums)
 {
     static const char *const states[] = {
         [HR_OSNOISE_CPU_FINE] = "fine",
         [HR_OSNOISE_CPU_SILENT] = "silent",
         [HR_OSNOISE_CPU_OFFLINE] = "offline",
     };
-    bool known = sums->sample_count > 0;
+    bool known = sums->sample_count > 0 && report->options->mode != HR_OSNOISE_TIMERLAT;
     uint64_t share = 0;
     int status = osnoise_available(sums, &share);
 
@@ -90,7 +92,7 @@ static void print_buckets(FILE *file, const struct osnoise_report *report,
                           const struct osnoise_cpu_total *cpu)
 {
     const char *separator = "";
-    if (!report->options->histogram) {
+    if (!report->options->histogram || report->options->mode == HR_OSNOISE_TIMERLAT) {
         fputs(",\"histogram\":null", file);
         return;
     }
@@ -113,9 +115,10 @@ static void print_cpus(FILE *file, const struct osnoise_report *report)
     for (size_t i = 0; i < totals->cpu_count; i++) {
         if (i > 0)
             putc(',', file);
-        print_sums(file, &totals->cpus[i].sums);
+        print_sums(file, report, &totals->cpus[i].sums);
         print_sources(file, report, &totals->cpus[i]);
         print_buckets(file, report, &totals->cpus[i]);
+        osnoise_latency_print_json(file, report, &totals->cpus[i]);
         putc('}', file);
     }
     putc(']', file);
@@ -177,16 +180,20 @@ void osnoise_json_print(FILE *file, const struct osnoise_report *report)
     const struct hr_osnoise_options *options = report->options;
     const struct osnoise_totals *totals = report->totals;
     bool workload = options->mode == HR_OSNOISE_WORKLOAD || options->mode == HR_OSNOISE_HARDWARE;
+    bool timerlat = options->mode == HR_OSNOISE_TIMERLAT;
 
     print_time(file, "{\"begin_s\":", &report->begin);
     print_time(file, ",\"end_s\":", &report->end);
     print_seconds(file, ",\"elapsed_s\":", true, (double)totals->elapsed_ns / HR_NS_PER_S);
     json_print_text(file, ",\"mode\":", hr_osnoise_mode_name(options->mode));
-    print_seconds(file, ",\"period_s\":", workload, (double)options->period_us / HR_US_PER_S);
+    print_seconds(file, ",\"period_s\":", workload || timerlat,
+                  (double)hr_osnoise_period_us(options) / HR_US_PER_S);
     print_seconds(file, ",\"runtime_s\":", workload, (double)options->runtime_us / HR_US_PER_S);
     print_seconds(file, ",\"threshold_s\":", workload, (double)options->threshold_us / HR_US_PER_S);
     print_seconds(file, ",\"max_single_s\":", options->max_single_ns > 0,
                   (double)options->max_single_ns / HR_NS_PER_S);
+    print_seconds(file, ",\"max_latency_s\":", report->max_latency_ns > 0,
+                  (double)report->max_latency_ns / HR_NS_PER_S);
     print_cpus(file, report);
     json_print_count(file, ",\"dropped_count\":", report->sources > 0, totals->dropped_count);
     print_single_noises(file, report);

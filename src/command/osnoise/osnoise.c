@@ -24,6 +24,7 @@ enum { SOURCES_MOST = 1000 };
 struct options {
     struct osnoise_request request;
     const char *workload; /* an option of the workload; NULL: none */
+    const char *noise;    /* an option of how noise is measured; NULL: none */
     const char *measures; /* an option of measuring; NULL: none */
     bool restore;
     bool pauses;
@@ -54,12 +55,14 @@ static void print_help(void)
           "                           hardware takes\n"
           "                         sources: no thread; how long each source had the CPU\n"
           "                         attach: read what another program measures\n"
-          "  --period SECONDS       default 1\n"
+          "                         timerlat: how late timers are, and threads that they\n"
+          "                           wake\n"
+          "  --period SECONDS       default 1; timerlat: 0.001\n"
           "  --runtime SECONDS      how much of each period is measured (default: 0.01)\n"
           "  --threshold SECONDS    gaps of at least this are noise (default: 0.000001)\n"
           "  --max-duty PERCENT     refuse to take more of a CPU than this (default: 10)\n"
-          "  --priority RANK        of that thread: idle (default), or as rtla's -P has\n"
-          "                         it: o:NICE, r:PRIORITY, f:PRIORITY\n"
+          "  --priority RANK        of that thread: idle (default; timerlat: f:95), or as\n"
+          "                         rtla's -P has it: o:NICE, r:PRIORITY, f:PRIORITY\n"
           "  --seconds N            end after that time\n"
           "\n"
           "Output:\n"
@@ -68,7 +71,8 @@ static void print_help(void)
           "  --max-single SECONDS   report each single noise above this, and what it was\n"
           "                         made of; no less than --threshold. If there was one,\n"
           "                         the exit status is 4\n"
-          "  --histogram            how many single noises were how long\n"
+          "  --max-latency SECONDS  timerlat: if one was above this, the exit status is 4\n"
+          "  --histogram            how many single noises, or latencies, were how long\n"
           "  --json                 one object at the end\n"
           "\n"
           "The kernel's settings:\n"
@@ -90,6 +94,9 @@ static void print_help(void)
           "  HW               noises without any interference that the kernel knows of\n"
           "  NMI ... THREAD   how many of these interfered\n"
           "  LOST             records that were lost, and with them their noise\n"
+          "\n"
+          "With --mode timerlat instead, for the interrupt of the timer and for the\n"
+          "thread, us: the last latency, the shortest, the average and the longest.\n"
           "\n"
           "It is most useful on CPUs that are isolated or idle. See headroom(1).\n",
           stdout);
@@ -121,6 +128,14 @@ static int parse_mode(const char *title, struct options *options)
     return COMMAND_MISUSED;
 }
 
+static int parse_period(const char *title, struct options *options)
+{
+    struct hr_osnoise_options *osnoise = &options->request.options;
+    int status = parse_seconds(title, "--period", HR_US_PER_S, &osnoise->period_us);
+    osnoise->timerlat.period_us = osnoise->period_us;
+    return status;
+}
+
 static int parse_cpus(const char *title, struct options *options)
 {
     int status = hr_cpu_choice_parse(optarg, &options->request.options.cpus);
@@ -145,10 +160,14 @@ static int parse_duty(const char *title, struct options *options)
                            optarg);
 }
 
+/* Of the workload, whatever the mode turns out to be. */
 static int parse_priority(const char *title, struct options *options)
 {
-    if (hr_priority_parse(optarg, &options->request.options.priority) == 0)
+    struct hr_osnoise_options *osnoise = &options->request.options;
+    if (hr_priority_parse(optarg, &osnoise->priority) == 0) {
+        osnoise->timerlat.priority = osnoise->priority;
         return COMMAND_DONE;
+    }
     return command_misused(title,
                            "--priority takes idle, o:NICE (-20 to 19), r:PRIORITY or f:PRIORITY (1 "
                            "to 99), not '%s'",
@@ -193,9 +212,7 @@ static void choose_state_path(struct hr_osnoise_options *options)
 
 static int check_cpus(const char *title, const struct osnoise_request *request)
 {
-    bool workload = request->options.mode == HR_OSNOISE_WORKLOAD ||
-                    request->options.mode == HR_OSNOISE_HARDWARE;
-    if (!workload || request->cpus != NULL)
+    if (!hr_osnoise_has_workload(request->options.mode) || request->cpus != NULL)
         return COMMAND_DONE;
     return command_misused(title,
                            "--mode %s needs --cpus, such as --cpus 2-3: its thread takes time from "
@@ -210,6 +227,19 @@ static int check_workload(const char *title, const struct options *options)
         return COMMAND_DONE;
     return command_misused(title, "%s is about the thread that measures, and --mode %s starts none",
                            options->workload, hr_osnoise_mode_name(mode));
+}
+
+/* What is about noise alone, or about latencies alone. */
+static int check_subject(const char *title, const struct options *options)
+{
+    const bool is_timerlat = options->request.options.mode == HR_OSNOISE_TIMERLAT;
+    if (is_timerlat && options->noise != NULL)
+        return command_misused(title, "%s is about noise, and --mode timerlat measures latencies",
+                               options->noise);
+    if (!is_timerlat && options->request.max_latency_ns > 0)
+        return command_misused(title, "--max-latency needs --mode timerlat: for noise use "
+                                      "--max-single");
+    return COMMAND_DONE;
 }
 
 static int check_sources(const char *title, const struct osnoise_request *request)
@@ -238,6 +268,8 @@ static int check_options(const char *title, const struct options *options)
     if (status == COMMAND_DONE)
         status = check_workload(title, options);
     if (status == COMMAND_DONE)
+        status = check_subject(title, options);
+    if (status == COMMAND_DONE)
         status = check_sources(title, &options->request);
     if (status == COMMAND_DONE && hr_osnoise_check(&options->request.options, &reason) != 0)
         status = command_misused(title, "%s", reason.text);
@@ -257,6 +289,7 @@ enum {
     SECONDS,
     SOURCES,
     MAX_SINGLE,
+    MAX_LATENCY,
     HISTOGRAM,
     JSON,
     STATE,
@@ -275,6 +308,7 @@ static const struct option known_options[] = {
     {"seconds", required_argument, NULL, SECONDS},
     {"sources", required_argument, NULL, SOURCES},
     {"max-single", required_argument, NULL, MAX_SINGLE},
+    {"max-latency", required_argument, NULL, MAX_LATENCY},
     {"histogram", no_argument, NULL, HISTOGRAM},
     {"json", no_argument, NULL, JSON},
     {"state", required_argument, NULL, STATE},
@@ -291,15 +325,15 @@ static int parse_workload_option(const char *title, int option, struct options *
     switch (option) {
     case PERIOD:
         options->workload = "--period";
-        return parse_seconds(title, "--period", HR_US_PER_S, &osnoise->period_us);
+        return parse_period(title, options);
     case RUNTIME:
-        options->workload = "--runtime";
+        options->workload = options->noise = "--runtime";
         return parse_seconds(title, "--runtime", HR_US_PER_S, &osnoise->runtime_us);
     case THRESHOLD:
-        options->workload = "--threshold";
+        options->workload = options->noise = "--threshold";
         return parse_seconds(title, "--threshold", HR_US_PER_S, &osnoise->threshold_us);
     case MAX_DUTY:
-        options->workload = "--max-duty";
+        options->workload = options->noise = "--max-duty";
         return parse_duty(title, options);
     case PRIORITY:
         options->workload = "--priority";
@@ -321,9 +355,13 @@ static int parse_option(const char *title, int option, struct options *options)
     case SECONDS:
         return parse_seconds(title, "--seconds", HR_NS_PER_S, &request->total_ns);
     case SOURCES:
+        options->noise = "--sources";
         return parse_sources(title, options);
     case MAX_SINGLE:
+        options->noise = "--max-single";
         return parse_seconds(title, "--max-single", HR_NS_PER_S, &request->options.max_single_ns);
+    case MAX_LATENCY:
+        return parse_seconds(title, "--max-latency", HR_NS_PER_S, &request->max_latency_ns);
     case HISTOGRAM:
         request->options.histogram = true;
         return COMMAND_DONE;
@@ -371,6 +409,8 @@ static int parse_options(int argc, char **argv, struct options *options)
                                options->measures);
     if (options->pauses)
         return check_pause(argv[0], options);
+    if (options->request.options.mode == HR_OSNOISE_TIMERLAT)
+        options->request.sources = 0;
     options->request.options.by_source = options->request.sources > 0;
     if (options->restore)
         return COMMAND_DONE;

@@ -12,6 +12,7 @@ struct osnoise_report {
     const struct hr_osnoise_options *options;
     const char *cpus;              /**< the list of CPUs, as the user wrote it; NULL: none */
     size_t sources;                /**< the number of sources of each CPU */
+    uint64_t max_latency_ns;       /**< the limit of latencies; 0: none */
     struct osnoise_totals *totals; /**< its sources are sorted by printing */
     struct timespec begin, end;    /**< since 1970 */
     const char *ended;             /**< why the run ended by itself; NULL: it didn't */

@@ -82,6 +82,7 @@ static struct osnoise_report make_report(struct run *run)
         .options = &run->request->options,
         .cpus = run->request->cpus,
         .sources = run->request->sources,
+        .max_latency_ns = run->request->max_latency_ns,
         .totals = &run->totals,
         .begin = run->begin,
         .ended = run->ended.error != 0 ? run->ended.text : NULL,
@@ -281,6 +282,7 @@ static int begin_run(struct run *run)
     print_error(run, "%s", reason.text);
     struct hr_reason unused;
     if (status == -EBUSY && run->request->options.mode != HR_OSNOISE_ATTACH &&
+        run->request->options.mode != HR_OSNOISE_TIMERLAT &&
         hr_osnoise_probe(run->root, HR_OSNOISE_ATTACH, &unused) == 0)
         print_error(run,
                     "another program runs the osnoise tracer: --mode attach reads its results");
@@ -350,26 +352,37 @@ static const struct osnoise_cpu_total *find_unmeasured(const struct run *run)
     return NULL;
 }
 
-/* That there was none above the limit is no success where there may have been one. */
-static int check_single_noises(const struct run *run)
+static bool is_exceeded(const struct run *run)
 {
-    if (run->request->options.max_single_ns == 0)
+    const uint64_t max_latency_ns = run->request->max_latency_ns;
+    return run->totals.single_noise_total > 0 ||
+           (max_latency_ns > 0 && osnoise_totals_max_latency(&run->totals) > max_latency_ns);
+}
+
+/* That there was none above the limit is no success where there may have been one. */
+static int check_limit(const struct run *run)
+{
+    const bool is_timerlat = run->request->options.mode == HR_OSNOISE_TIMERLAT;
+    const char *what = is_timerlat ? "latency" : "noise";
+    if (run->request->options.max_single_ns == 0 && run->request->max_latency_ns == 0)
         return COMMAND_DONE;
-    if (run->totals.single_noise_total > 0)
+    if (is_exceeded(run))
         return COMMAND_EXCEEDED;
     const struct osnoise_cpu_total *unmeasured = find_unmeasured(run);
     if (unmeasured != NULL) {
         print_error(run,
-                    "it isn't known whether there was a noise above the limit on CPU %u, as it "
+                    "it isn't known whether there was a %s above the limit on CPU %u, as it "
                     "wasn't measured: is it offline, or do other tasks leave no time to the thread "
-                    "osnoise/%u? Then measure for longer, or with another --priority",
-                    unmeasured->sums.cpu, unmeasured->sums.cpu);
+                    "%s/%u? Then measure for longer, or with another --priority",
+                    what, unmeasured->sums.cpu, is_timerlat ? "timerlat" : "osnoise",
+                    unmeasured->sums.cpu);
         return COMMAND_FAILED;
     }
     if (!has_lost_records(&run->totals))
         return COMMAND_DONE;
-    print_error(run, "it isn't known whether there was a noise above the limit, as records were "
-                     "lost: measure a smaller part of the time");
+    print_error(run,
+                "it isn't known whether there was a %s above the limit, as records were lost: %s",
+                what, is_timerlat ? "lengthen the --period" : "measure a smaller part of the time");
     return COMMAND_FAILED;
 }
 
@@ -384,7 +397,7 @@ static int worse_status(int a, int b)
 
 static int judge(const struct run *run)
 {
-    return worse_status(check_measured(run), check_single_noises(run));
+    return worse_status(check_measured(run), check_limit(run));
 }
 
 static int measure_and_print(struct run *run)

@@ -12,9 +12,10 @@
 struct osnoise_request {
     const char *title; /**< the prefix of messages */
     struct hr_osnoise_options options;
-    const char *cpus;  /**< the list of CPUs, as it was written; NULL: none */
-    uint64_t total_ns; /**< the duration; 0: without end */
-    size_t sources;    /**< the number of sources of each CPU to print */
+    const char *cpus;        /**< the list of CPUs, as it was written; NULL: none */
+    uint64_t total_ns;       /**< the duration; 0: without end */
+    size_t sources;          /**< the number of sources of each CPU to print */
+    uint64_t max_latency_ns; /**< the limit of latencies in the timerlat mode; 0: none */
     bool json;
 };
 

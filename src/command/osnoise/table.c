@@ -6,6 +6,7 @@
 
 #include "common/grid.h"
 #include "headroom/clock.h"
+#include "osnoise/latency.h"
 
 #define HISTOGRAM_COLUMNS 4
 
@@ -19,14 +20,6 @@ static void add_share(struct grid *grid, int error, uint64_t share)
         grid_cell(grid, "%" PRIu64 ".%05" PRIu64, share / 100000, share % 100000);
     else
         grid_cell(grid, "-");
-}
-
-static void add_headings(struct grid *grid, const char *const headings[][2], unsigned count)
-{
-    grid->column_count = count;
-    for (int line = 0; line < 2; line++)
-        for (unsigned i = 0; i < count; i++)
-            grid_cell(grid, "%s", headings[i][line]);
 }
 
 /* --- CPUs ----------------------------------------------------------------- */
@@ -63,7 +56,7 @@ static void add_cpu(struct grid *grid, const struct hr_osnoise_cpu *sums)
 static int print_cpus(FILE *file, const struct osnoise_totals *totals)
 {
     struct grid grid = {0};
-    add_headings(&grid, cpu_headings, CPU_COLUMNS);
+    grid_headings(&grid, cpu_headings, CPU_COLUMNS);
     for (size_t i = 0; i < totals->cpu_count; i++)
         add_cpu(&grid, &totals->cpus[i].sums);
     return grid_print(&grid, file);
@@ -117,7 +110,7 @@ static int print_sources(FILE *file, const struct osnoise_report *report)
     const struct osnoise_totals *totals = report->totals;
 
     osnoise_totals_sort(report->totals);
-    add_headings(&grid, headings, sizeof(headings) / sizeof(headings[0]));
+    grid_headings(&grid, headings, sizeof(headings) / sizeof(headings[0]));
     size_t empty = grid.cell_count;
     for (size_t i = 0; i < totals->cpu_count; i++) {
         const struct osnoise_cpu_total *cpu = &totals->cpus[i];
@@ -144,7 +137,7 @@ static int print_buckets(FILE *file, const struct osnoise_totals *totals)
         {"", "CPU"}, {"ABOVE", "us"}, {"UP TO", "us"}, {"SINGLE", "NOISES"}};
     struct grid grid = {0};
 
-    add_headings(&grid, headings, HISTOGRAM_COLUMNS);
+    grid_headings(&grid, headings, HISTOGRAM_COLUMNS);
     size_t empty = grid.cell_count;
     for (size_t i = 0; i < totals->cpu_count; i++)
         for (int power = 0; power < OSNOISE_BUCKETS; power++) {
@@ -176,10 +169,19 @@ static bool is_offline(const struct osnoise_report *report, const struct hr_osno
     return sums->state == HR_OSNOISE_CPU_OFFLINE;
 }
 
+static bool is_timerlat(const struct osnoise_report *report)
+{
+    return report->options->mode == HR_OSNOISE_TIMERLAT;
+}
+
 static bool is_silent(const struct osnoise_report *report, const struct hr_osnoise_cpu *sums)
 {
-    (void)report;
-    return sums->state == HR_OSNOISE_CPU_SILENT;
+    return !is_timerlat(report) && sums->state == HR_OSNOISE_CPU_SILENT;
+}
+
+static bool lacks_timers(const struct osnoise_report *report, const struct hr_osnoise_cpu *sums)
+{
+    return is_timerlat(report) && sums->state == HR_OSNOISE_CPU_SILENT;
 }
 
 static bool is_early(const struct osnoise_report *report, const struct hr_osnoise_cpu *sums)
@@ -190,15 +192,22 @@ static bool is_early(const struct osnoise_report *report, const struct hr_osnois
 
 static bool has_lost(const struct osnoise_report *report, const struct hr_osnoise_cpu *sums)
 {
-    (void)report;
-    return sums->lost_count > 0;
+    return !is_timerlat(report) && sums->lost_count > 0;
+}
+
+static bool has_lost_latencies(const struct osnoise_report *report,
+                               const struct hr_osnoise_cpu *sums)
+{
+    return is_timerlat(report) && sums->lost_count > 0;
 }
 
 static const struct note notes[] = {
     {"offline", is_offline},
     {"silent: online, but no sample has come for three periods", is_silent},
+    {"silent: online, but no thread of timerlat has run for three seconds", lacks_timers},
     {"no period has ended yet", is_early},
     {"records were lost: the sums lack some noise", has_lost},
+    {"records were lost: the longest latency may be among them", has_lost_latencies},
 };
 
 /* "CPUs 3,5: offline" */
@@ -248,6 +257,15 @@ static void print_workload(FILE *file, const struct hr_osnoise_options *options)
         fputs(", interrupts off", file);
 }
 
+static void print_timers(FILE *file, const struct hr_osnoise_options *options)
+{
+    char rank[16];
+
+    fprintf(file, "a timer each %.6g s for %s, latencies in us",
+            (double)options->timerlat.period_us / HR_US_PER_S,
+            hr_priority_format(&options->timerlat.priority, rank));
+}
+
 static bool is_one_cpu(const struct hr_cpu_choice *cpus)
 {
     return cpus->words == 0 && hr_cpu_set_count(&cpus->list) == 1;
@@ -272,6 +290,9 @@ static void print_headline(FILE *file, const struct osnoise_report *report)
     case HR_OSNOISE_ATTACH:
         fputs("attached to it", file);
         break;
+    case HR_OSNOISE_TIMERLAT:
+        print_timers(file, options);
+        break;
     case HR_OSNOISE_MODE_COUNT:
         break;
     }
@@ -287,14 +308,15 @@ int osnoise_table_print(FILE *file, const struct osnoise_report *report)
     print_headline(file, report);
     if (samples) {
         putc('\n', file);
-        status = print_cpus(file, report->totals);
+        status = is_timerlat(report) ? osnoise_latency_print_tables(file, report)
+                                     : print_cpus(file, report->totals);
         print_notes(file, report);
     }
     if (status == 0 && report->sources > 0) {
         putc('\n', file);
         status = print_sources(file, report);
     }
-    if (status == 0 && options->histogram) {
+    if (status == 0 && options->histogram && !is_timerlat(report)) {
         putc('\n', file);
         status = print_buckets(file, report->totals);
     }

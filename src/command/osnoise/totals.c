@@ -72,6 +72,13 @@ static void add_cpu(struct osnoise_cpu_total *total, const struct hr_osnoise_cpu
     total->sources_elapsed_ns += reading->elapsed_ns;
 }
 
+static void add_latencies(struct osnoise_cpu_total *total,
+                          const struct hr_osnoise_cpu_latencies *latencies)
+{
+    for (int context = 0; context < HR_OSNOISE_CONTEXT_COUNT; context++)
+        hr_osnoise_latency_add(&total->latencies[context], &latencies->of[context]);
+}
+
 static int add_cpus(struct osnoise_totals *totals, const struct hr_osnoise_reading *reading)
 {
     for (size_t i = 0; i < reading->cpu_count; i++) {
@@ -79,6 +86,8 @@ static int add_cpus(struct osnoise_totals *totals, const struct hr_osnoise_readi
         if (total == NULL)
             return -ENOMEM;
         add_cpu(total, &reading->cpus[i], reading);
+        if (reading->latencies != NULL)
+            add_latencies(total, &reading->latencies[i]);
     }
     return 0;
 }
@@ -251,6 +260,15 @@ bool osnoise_totals_sampled(const struct osnoise_totals *totals)
         if (totals->cpus[i].sums.sample_count > 0)
             return true;
     return false;
+}
+
+uint64_t osnoise_totals_max_latency(const struct osnoise_totals *totals)
+{
+    uint64_t max_ns = 0;
+    for (size_t i = 0; i < totals->cpu_count; i++)
+        for (int context = 0; context < HR_OSNOISE_CONTEXT_COUNT; context++)
+            max_ns = larger_of(max_ns, totals->cpus[i].latencies[context].max_ns);
+    return max_ns;
 }
 
 /* --- The largest sources -------------------------------------------------- */

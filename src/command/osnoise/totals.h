@@ -35,6 +35,7 @@ struct osnoise_cpu_total {
     struct osnoise_sum rest; /**< of sources beyond OSNOISE_SOURCES_MAX, or without a name */
     /** The number of single noises above 2^i ns, up to twice that. */
     uint64_t buckets[OSNOISE_BUCKETS];
+    struct hr_osnoise_latency latencies[HR_OSNOISE_CONTEXT_COUNT];
 };
 
 /** A single noise, and when it was read. */
@@ -79,6 +80,9 @@ const struct osnoise_timed_noise *osnoise_totals_single_noise(const struct osnoi
 
 /** Whether any CPU had a sample. */
 bool osnoise_totals_sampled(const struct osnoise_totals *totals);
+
+/** @return the longest latency of all CPUs, in any context; 0: there was none. */
+uint64_t osnoise_totals_max_latency(const struct osnoise_totals *totals);
 
 /** Sorts the sources: by CPU, on each the longest first; among equals by kind and name. */
 void osnoise_totals_sort(struct osnoise_totals *totals);

@@ -365,7 +365,7 @@ int main(void)
 {
     TCase *tests = tcase_create("osnoise trouble live");
 
-    if (!live_can_run())
+    if (!live_can_run(HR_OSNOISE_WORKLOAD))
         return 0;
     tcase_add_checked_fixture(tests, live_set_up, live_tear_down);
     tcase_add_loop_test(tests, waits_for_the_one_that_was_there_first, 0, 2);

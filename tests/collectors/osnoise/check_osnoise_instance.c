@@ -123,7 +123,7 @@ static const char *event_file(const char *event, const char *file)
 
 START_TEST(records_only_samples_by_default)
 {
-    struct hr_osnoise_plan plan = {.max_single_ns = 0};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .max_single_ns = 0};
     char at_exit[128], log[512];
 
     add_cpus(&plan.cpus, 2, 3);
@@ -152,7 +152,7 @@ START_TEST(counts_by_source)
         "hist:keys=common_cpu,comm:vals=duration:size=4096 if start != 0 && pid != 0\n",
         "hist:keys=common_cpu:vals=duration:size=4096 if start != 0\n",
     };
-    struct hr_osnoise_plan plan = {.by_source = true};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .by_source = true};
 
     make(&plan);
     for (int i = 0; i < 4; i++) {
@@ -175,7 +175,7 @@ static const struct {
 
 START_TEST(tables_have_room_by_the_number_of_cpus)
 {
-    struct hr_osnoise_plan plan = {.by_source = true};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .by_source = true};
     const unsigned wanted[] = {tables[_i].irqs, tables[_i].softirqs, tables[_i].threads};
     char sum[64], size[64];
 
@@ -192,7 +192,7 @@ END_TEST
 
 START_TEST(counts_durations)
 {
-    struct hr_osnoise_plan plan = {.histogram = true};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .histogram = true};
 
     make(&plan);
     ck_assert_str_eq(event_file("sample_threshold", "trigger"),
@@ -205,7 +205,7 @@ END_TEST
 START_TEST(records_long_noises_and_what_interfered)
 {
     struct hr_osnoise_plan plan = {
-        .max_single_ns = 50000, .period_us = 1000000, .runtime_us = 10000};
+        .tracer = "osnoise", .max_single_ns = 50000, .period_us = 1000000, .runtime_us = 10000};
 
     add_cpus(&plan.cpus, 1, 1);
     add_cpus(&plan.cpus, 9, 9); /* the machine has no such */
@@ -224,7 +224,8 @@ END_TEST
 
 START_TEST(of_all_cpus_if_none_is_given)
 {
-    struct hr_osnoise_plan plan = {.max_single_ns = 1, .period_us = 1000000, .runtime_us = 10000};
+    struct hr_osnoise_plan plan = {
+        .tracer = "osnoise", .max_single_ns = 1, .period_us = 1000000, .runtime_us = 10000};
 
     make(&plan);
     for (int cpu = 0; cpu < 4; cpu++) {
@@ -260,7 +261,8 @@ static const struct {
 
 START_TEST(buffers_are_as_large_as_needed)
 {
-    struct hr_osnoise_plan plan = {.period_us = sizes[_i].period_us,
+    struct hr_osnoise_plan plan = {.tracer = "osnoise",
+                                   .period_us = sizes[_i].period_us,
                                    .runtime_us = sizes[_i].runtime_us,
                                    .buffer_bytes = sizes[_i].buffer_bytes,
                                    .max_single_ns = sizes[_i].max_single_ns};
@@ -287,7 +289,7 @@ static const struct {
 
 START_TEST(prints_masks_in_words_of_32)
 {
-    struct hr_osnoise_plan plan = {.max_single_ns = 0};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .max_single_ns = 0};
 
     for (int i = 0; i < 3; i++)
         hr_cpu_set_add(&plan.cpus, masks[_i].cpus[i]);
@@ -301,7 +303,7 @@ END_TEST
 /* Resizing the buffer of such a CPU, or of all, would never end. */
 START_TEST(a_cpu_without_time_keeps_its_buffer)
 {
-    struct hr_osnoise_plan plan = {.has_workload = true};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .has_workload = true};
 
     add_cpus(&plan.cpus, 1, 2);
     hr_cpu_set_add(&hogged, 3);
@@ -316,7 +318,7 @@ END_TEST
 /* Nor would a thread of the tracer's on it. Without such threads it does no harm. */
 START_TEST(a_workload_needs_time)
 {
-    struct hr_osnoise_plan plan = {.has_workload = true};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .has_workload = true};
 
     if (_i == 0)
         add_cpus(&plan.cpus, 1, 3); /* or all */
@@ -334,7 +336,7 @@ END_TEST
 
 START_TEST(cpus_that_cant_be_tried)
 {
-    struct hr_osnoise_plan plan = {.by_source = true};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .by_source = true};
 
     find_error = -EAGAIN;
     ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &lock, &reason), -EAGAIN);
@@ -347,7 +349,7 @@ END_TEST
 
 START_TEST(a_taken_name_stays_with_its_owner)
 {
-    struct hr_osnoise_plan plan = {.by_source = true};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .by_source = true};
 
     fake_tracefs_add_instance("ours");
     ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &lock, &reason), -EEXIST);
@@ -360,7 +362,8 @@ END_TEST
 /* Whichever step fails, nothing is left behind, and the error is that of the step. */
 START_TEST(leaves_nothing_behind)
 {
-    struct hr_osnoise_plan plan = {.by_source = true, .histogram = true, .max_single_ns = 1};
+    struct hr_osnoise_plan plan = {
+        .tracer = "osnoise", .by_source = true, .histogram = true, .max_single_ns = 1};
     unsigned nth = 0;
     int status;
 
@@ -382,7 +385,7 @@ END_TEST
 /* It is there before anything is recorded; see above. A kernel may lack it, or refuse it. */
 START_TEST(does_without_the_dead_mans_switch)
 {
-    struct hr_osnoise_plan plan = {.by_source = true};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .by_source = true};
 
     if (_i == 0)
         fake_tracefs_fail(AT_EXIT, EINVAL);
@@ -391,7 +394,7 @@ START_TEST(does_without_the_dead_mans_switch)
     make(&plan);
     ck_assert_str_eq(fake_tracefs_get(AT_EXIT), "");
     ck_assert_str_eq(fake_tracefs_get(AT "tracing_on"), "1\n");
-    ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours"), 0);
+    ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours", "osnoise"), 0);
 }
 END_TEST
 
@@ -407,7 +410,7 @@ static const struct {
 
 START_TEST(is_stopped_by_the_pid_that_the_kernel_knows)
 {
-    struct hr_osnoise_plan plan = {.by_source = true};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .by_source = true};
     char expected[64] = "", own[16];
 
     pid_namespace = pids[_i].pid_namespace;
@@ -445,7 +448,7 @@ static const struct {
 
 START_TEST(says_why_not)
 {
-    struct hr_osnoise_plan plan = {.by_source = true};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .by_source = true};
 
     add_cpus(&plan.online, 0, 3);
     fake_tracefs_fail(failures[_i].file, failures[_i].error);
@@ -459,7 +462,7 @@ END_TEST
 /* Kernels before 5.17 have the tracer, but not for instances. */
 START_TEST(a_kernel_without_the_tracer_in_instances)
 {
-    struct hr_osnoise_plan plan = {.by_source = true};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .by_source = true};
 
     fake_tracefs_offer("hwlat osnoise_other nop\n");
     ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &lock, &reason),
@@ -475,47 +478,47 @@ END_TEST
 
 START_TEST(starts_stops_and_goes)
 {
-    struct hr_osnoise_plan plan = {.by_source = true};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .by_source = true};
 
-    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", true), -ENOENT);
+    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", "osnoise"), -ENOENT);
     ck_assert_int_eq(remove_ours(), 0);
     make(&plan);
-    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", true), 0);
-    ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours"), 0);
-    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", true), 1);
+    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", "osnoise"), 0);
+    ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours", "osnoise"), 0);
+    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", "osnoise"), 1);
     fake_tracefs_set(AT "tracing_on", "0\n");
-    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", true), 0);
+    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", "osnoise"), 0);
     fake_tracefs_set(AT "tracing_on", "1\n");
     fake_tracefs_set(AT "current_tracer", "timerlat\n");
-    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", true), 0);
+    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", "osnoise"), 0);
     fake_tracefs_set(AT "current_tracer", "osnoise\n");
     fake_tracefs_log();
     ck_assert_int_eq(remove_ours(), 0);
     ck_assert_str_eq(fake_tracefs_log(),
                      AT "tracing_on=0\n" AT "current_tracer=nop\n-instances/ours\n");
     ck_assert(!fake_tracefs_has("instances/ours"));
-    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", true), -ENOENT);
-    ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours"), -ENOENT);
+    ck_assert_int_eq(hr_osnoise_instance_is_running(&tracefs, "ours", "osnoise"), -ENOENT);
+    ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours", "osnoise"), -ENOENT);
 }
 END_TEST
 
 START_TEST(does_not_start_beside_timerlat)
 {
-    struct hr_osnoise_plan plan = {.by_source = true};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .by_source = true};
 
     make(&plan);
     fake_tracefs_set("current_tracer", "timerlat\n");
-    ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours"), -EBUSY);
+    ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours", "osnoise"), -EBUSY);
 }
 END_TEST
 
 START_TEST(stays_while_its_pipes_are_read)
 {
-    struct hr_osnoise_plan plan = {.by_source = true};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .by_source = true};
     char page[4096] = {0};
 
     make(&plan);
-    ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours"), 0);
+    ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours", "osnoise"), 0);
     fake_tracefs_add_pages("ours", 1, page, sizeof(page));
     int fd = openat(tracefs.fd, AT "per_cpu/cpu1/trace_pipe_raw", O_RDONLY | O_NONBLOCK);
     ck_assert_int_eq(read(fd, page, sizeof(page)), sizeof(page));
@@ -533,7 +536,7 @@ END_TEST
 /* Another process just reads a file of it. */
 START_TEST(waits_a_moment_for_others)
 {
-    struct hr_osnoise_plan plan = {.by_source = true};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .by_source = true};
 
     make(&plan);
     fake_tracefs_fail_nth(3, EBUSY); /* after tracing_on and "nop" the first rmdir */
@@ -546,10 +549,10 @@ END_TEST
 /* As long as its owner has it locked, or anyone has a file of it open. */
 START_TEST(one_that_is_used_stays_as_it_is)
 {
-    struct hr_osnoise_plan plan = {.by_source = true};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .by_source = true};
 
     make(&plan);
-    ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours"), 0);
+    ck_assert_int_eq(hr_osnoise_instance_start(&tracefs, "ours", "osnoise"), 0);
     ck_assert_int_eq(hr_osnoise_instance_remove_unused(&tracefs, "ours"), -EBUSY);
     ck_assert_str_eq(fake_tracefs_get(AT "current_tracer"), "osnoise\n");
     ck_assert_str_eq(fake_tracefs_get(AT "tracing_on"), "1\n");
@@ -563,7 +566,7 @@ END_TEST
 
 START_TEST(empties_a_table_that_goes_on)
 {
-    struct hr_osnoise_plan plan = {.by_source = true, .histogram = true};
+    struct hr_osnoise_plan plan = {.tracer = "osnoise", .by_source = true, .histogram = true};
     char path[128], before[256];
 
     make(&plan);

@@ -85,6 +85,36 @@ START_TEST(sources_have_no_singles)
 }
 END_TEST
 
+START_TEST(timers_are_checked)
+{
+    static const struct {
+        const char *cpus;
+        uint64_t period_us, max_single_ns;
+        bool by_source;
+        const char *expected; /* NULL: they are good */
+    } rows[] = {
+        {"1", 1000, 0, false, NULL},
+        {"1", 100, 0, false, NULL},
+        {"1", 1000000, 0, false, NULL},
+        {"1", 99, 0, false, "0.0001 to 1 second"},
+        {"1", 1000001, 0, false, "0.0001 to 1 second"},
+        {"", 1000, 0, false, "no CPUs are given"},
+        {"1", 1000, 1000, false, "use the osnoise mode"},
+        {"1", 1000, 0, true, "use the osnoise mode"},
+    };
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_TIMERLAT, rows[_i].cpus);
+
+    options.period_us = options.runtime_us = 0; /* of the other modes */
+    options.timerlat.period_us = rows[_i].period_us;
+    options.max_single_ns = rows[_i].max_single_ns;
+    options.by_source = rows[_i].by_source;
+    options.histogram = true;
+    ck_assert_int_eq(hr_osnoise_check(&options, &reason), rows[_i].expected == NULL ? 0 : -EINVAL);
+    if (rows[_i].expected != NULL)
+        assert_reason(-EINVAL, rows[_i].expected);
+}
+END_TEST
+
 /* --- The kernel ----------------------------------------------------------- */
 
 START_TEST(what_the_kernel_lacks_is_reported)
@@ -100,6 +130,8 @@ START_TEST(what_the_kernel_lacks_is_reported)
          -EOPNOTSUPP, "interrupts off"},
         {"osnoise/options", "NO_PANIC_ON_STOP \n", HR_OSNOISE_SOURCES, -EOPNOTSUPP,
          "without the workload"},
+        {"available_tracers", "osnoise function nop\n", HR_OSNOISE_TIMERLAT, -EOPNOTSUPP,
+         "CONFIG_TIMERLAT_TRACER"},
     };
     ck_assert_int_eq(hr_osnoise_probe(root, rows[_i].mode, &reason), 0);
     fake_tracefs_set(rows[_i].file, "%s", rows[_i].text);
@@ -126,7 +158,8 @@ int main(void)
     tcase_add_loop_test(tests, options_are_checked, 0, 15);
     tcase_add_loop_test(tests, singles_are_no_shorter_than_the_threshold, 0, 6);
     tcase_add_loop_test(tests, sources_have_no_singles, 0, 2);
-    tcase_add_loop_test(tests, what_the_kernel_lacks_is_reported, 0, 3);
+    tcase_add_loop_test(tests, timers_are_checked, 0, 8);
+    tcase_add_loop_test(tests, what_the_kernel_lacks_is_reported, 0, 4);
     tcase_add_test(tests, no_tracefs_at_all);
     return run_suite("osnoise options", tests);
 }

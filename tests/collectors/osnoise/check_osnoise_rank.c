@@ -212,6 +212,53 @@ START_TEST(a_thread_of_a_cpu_that_comes_online_gets_it_too)
 }
 END_TEST
 
+static struct hr_osnoise_options timers_of(int priority)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_TIMERLAT, "1-2");
+
+    options.timerlat.priority = (struct hr_priority){HR_POLICY_FIFO, priority};
+    add_task(46, "timerlat/1", KERNEL_THREAD);
+    add_task(47, "timerlat/2", KERNEL_THREAD);
+    return options;
+}
+
+/* The kernel starts them with 95. */
+START_TEST(threads_of_timers_get_another_rank)
+{
+    const struct hr_osnoise_options options = timers_of(_i == 0 ? 95 : 80);
+
+    begin_run(&options);
+    ck_assert_str_eq(calls, _i == 0 ? "" : "scheduler 47 1 80\nscheduler 46 1 80\n");
+}
+END_TEST
+
+START_TEST(without_permission_timers_keep_their_rank)
+{
+    const struct hr_osnoise_options options = timers_of(80);
+
+    refusal = EPERM;
+    open_run(&options);
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -EPERM);
+    assert_reason(-EPERM, "the priority f:80: add CAP_SYS_NICE");
+    assert_reason(-EPERM, "or leave the priority as it is");
+    assert_restored();
+}
+END_TEST
+
+START_TEST(threads_of_timers_that_cant_be_seen)
+{
+    const struct hr_osnoise_options options = timers_of(80);
+
+    tree_remove(tree, "proc/41");
+    tree_remove(tree, "proc/42");
+    tree_remove(tree, "proc/46");
+    tree_remove(tree, "proc/47");
+    begin_run(&options);
+    read_run();
+    ck_assert_ptr_nonnull(strstr(reading.warning.text, "keep the priority f:95"));
+}
+END_TEST
+
 START_TEST(other_modes_rank_nothing)
 {
     begin_mode(HR_OSNOISE_SOURCES, "");
@@ -233,6 +280,9 @@ int main(void)
     tcase_add_test(tests, a_thread_that_has_ended_is_no_error);
     tcase_add_loop_test(tests, threads_that_cant_be_seen, 0, 2);
     tcase_add_test(tests, a_thread_of_a_cpu_that_comes_online_gets_it_too);
+    tcase_add_loop_test(tests, threads_of_timers_get_another_rank, 0, 2);
+    tcase_add_test(tests, without_permission_timers_keep_their_rank);
+    tcase_add_test(tests, threads_of_timers_that_cant_be_seen);
     tcase_add_test(tests, other_modes_rank_nothing);
     return run_suite("osnoise rank", tests);
 }

@@ -101,6 +101,93 @@ START_TEST(samples_add_up)
 }
 END_TEST
 
+/* --- Latencies ------------------------------------------------------------ */
+
+enum { IRQ = HR_OSNOISE_TIMER_IRQ, THREAD = HR_OSNOISE_TIMER_THREAD };
+
+START_TEST(latencies_add_up)
+{
+    struct page page = {.used = 0}, next = {.used = 0};
+
+    begin_mode(HR_OSNOISE_TIMERLAT, "1-2");
+    put_latency(&page, 1, 0, 3000);
+    put_latency(&page, 1, 1, 19000);
+    put_latency(&page, 2, 0, 2049);
+    put_latency(&page, 2, 1, 2048);
+    put_latency(&page, 3, 0, 9000);
+    hand_over(2, &page);
+    read_run();
+    ck_assert_uint_eq(reading.cpu_count, 2);
+    ck_assert_uint_eq(reading.latencies[0].cpu, 1);
+    ck_assert_uint_eq(reading.latencies[0].of[IRQ].count, 0);
+    ck_assert_uint_eq(reading.cpus[0].sample_count, 0);
+    const struct hr_osnoise_cpu_latencies *cpu = &reading.latencies[1];
+    const struct hr_osnoise_latency irq = {.count = 3,
+                                           .last_ns = 9000,
+                                           .min_ns = 2049,
+                                           .max_ns = 9000,
+                                           .sum_ns = 14049,
+                                           .buckets = {[11] = 2, [13] = 1}};
+    const struct hr_osnoise_latency thread = {.count = 2,
+                                              .last_ns = 2048,
+                                              .min_ns = 2048,
+                                              .max_ns = 19000,
+                                              .sum_ns = 21048,
+                                              .buckets = {[10] = 1, [14] = 1}};
+    ck_assert_uint_eq(cpu->cpu, 2);
+    ck_assert_mem_eq(&cpu->of[IRQ], &irq, sizeof(irq));
+    ck_assert_mem_eq(&cpu->of[THREAD], &thread, sizeof(thread));
+    ck_assert_uint_eq(reading.cpus[1].sample_count, 2);
+    ck_assert_uint_eq(reading.bucket_count + reading.source_count, 0);
+
+    /* Then only what is new: a thread whose interrupt was before. */
+    put_latency(&next, 3, 1, 1);
+    hand_over(2, &next);
+    read_run();
+    cpu = &reading.latencies[1];
+    ck_assert_uint_eq(cpu->of[IRQ].count, 0);
+    ck_assert_uint_eq(cpu->of[THREAD].count, 1);
+    ck_assert_uint_eq(cpu->of[THREAD].min_ns, 1);
+    ck_assert_uint_eq(cpu->of[THREAD].buckets[0], 1);
+}
+END_TEST
+
+/* A task of a user that waits for timers is no thread of the kernel; and the kernel reports a
+ * thread that was woken too early as about 2^64 ns late. */
+START_TEST(what_is_no_latency_is_left_out)
+{
+    struct page page = {.used = 0};
+
+    begin_mode(HR_OSNOISE_TIMERLAT, "1");
+    put_latency(&page, 1, 2, 5000);
+    put_latency(&page, 2, 1, UINT64_MAX - 5000);
+    put_latency(&page, 3, 7, 1);
+    put_sample(&page, 1, 1, 1);
+    put_latency(&page, 4, 1, 0);
+    hand_over(1, &page);
+    read_run();
+    ck_assert_uint_eq(reading.latencies[0].of[IRQ].count, 0);
+    ck_assert_uint_eq(reading.latencies[0].of[THREAD].count, 1);
+    ck_assert_uint_eq(reading.latencies[0].of[THREAD].max_ns, 0);
+    ck_assert_uint_eq(reading.latencies[0].of[THREAD].buckets[0], 1);
+    ck_assert_uint_eq(reading.cpus[0].sample_count, 1);
+}
+END_TEST
+
+/* By three seconds, whatever the period of osnoise. */
+START_TEST(a_cpu_without_timers_is_silent)
+{
+    fake_tracefs_set("osnoise/period_us", "3600000000\n");
+    begin_mode(HR_OSNOISE_TIMERLAT, "1");
+    frozen_ns += 2900 * HR_NS_PER_MS;
+    read_run();
+    ck_assert_int_eq(reading.cpus[0].state, HR_OSNOISE_CPU_FINE);
+    frozen_ns += 200 * HR_NS_PER_MS;
+    read_run();
+    ck_assert_int_eq(reading.cpus[0].state, HR_OSNOISE_CPU_SILENT);
+}
+END_TEST
+
 static void put_sample_event(struct page *page, uint64_t runtime, uint64_t noise)
 {
     struct {
@@ -417,6 +504,9 @@ int main(void)
 
     tcase_add_checked_fixture(tests, stop_time, let_time_pass);
     tcase_add_test(tests, samples_add_up);
+    tcase_add_test(tests, latencies_add_up);
+    tcase_add_test(tests, what_is_no_latency_is_left_out);
+    tcase_add_test(tests, a_cpu_without_timers_is_silent);
     tcase_add_test(tests, attached_samples_are_events);
     tcase_add_test(tests, without_samples_no_cpu_is_silent);
     tcase_add_test(tests, singles_are_reported_with_their_parts);

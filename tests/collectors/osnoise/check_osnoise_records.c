@@ -254,6 +254,25 @@ START_TEST(a_task_name_need_not_be_terminated)
 }
 END_TEST
 
+/* "#7     context    irq timer_latency      2964 ns" and so on, byte by byte. */
+START_TEST(latencies_are_of_a_context)
+{
+    static const unsigned char irq[] = {17, 0, 1, 2, 125,  0,    0, 0, 7, 0, 0, 0,
+                                        0,  0, 0, 0, 0x94, 0x0b, 0, 0, 0, 0, 0, 0};
+    static const unsigned char thread[] = {17, 0, 0, 1, 125,  0,    0, 0, 7, 0, 0, 0,
+                                           1,  0, 0, 0, 0xa0, 0x45, 0, 0, 1, 0, 0, 0};
+    struct page page = {.used = 0};
+
+    put_event(&page, irq, sizeof(irq));
+    put_event(&page, thread, sizeof(thread));
+    put_latency(&page, UINT32_MAX, 2, UINT64_MAX);
+    ck_assert_str_eq(text_of(&page, 0, 0, 0),
+                     "#7     context    irq timer_latency      2964 ns\n"
+                     "#7     context thread timer_latency 4294985120 ns\n"
+                     "#4294967295 context user-ret timer_latency 18446744073709551615 ns\n");
+}
+END_TEST
+
 START_TEST(softirqs_have_names)
 {
     static const struct {
@@ -538,6 +557,7 @@ static TCase *pages(void)
     tcase_add_loop_test(tests, wrong_lengths_are_refused, 0, COUNT(wrong));
     tcase_add_loop_test(tests, a_description_is_where_its_field_says, 0, COUNT(descriptions));
     tcase_add_test(tests, a_task_name_need_not_be_terminated);
+    tcase_add_test(tests, latencies_are_of_a_context);
     tcase_add_test(tests, softirqs_have_names);
     tcase_add_test(tests, fields_are_found_by_their_names);
     tcase_add_test(tests, a_page_may_be_large);

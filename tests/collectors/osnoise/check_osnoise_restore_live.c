@@ -333,7 +333,7 @@ int main(void)
 {
     TCase *tests = tcase_create("osnoise restore live");
 
-    if (!live_can_run())
+    if (!live_can_run(HR_OSNOISE_WORKLOAD))
         return 0;
     tcase_add_checked_fixture(tests, set_up, live_tear_down);
     tcase_add_loop_test(tests, restores_when_it_ends, 0, sizeof(modes) / sizeof(modes[0]));

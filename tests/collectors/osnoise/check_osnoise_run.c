@@ -46,6 +46,51 @@ START_TEST(hardware_switches_interrupts_off)
 }
 END_TEST
 
+START_TEST(timers_are_set_up_and_everything_put_back)
+{
+    fake_tracefs_set("osnoise/timerlat_period_us", "5000\n");
+    fake_tracefs_set("osnoise/print_stack", "40\n");
+    fake_tracefs_set("osnoise/options",
+                     "NO_DEFAULTS NO_OSNOISE_WORKLOAD OSNOISE_IRQ_DISABLE TIMERLAT_ALIGN \n");
+    snprintf(settings_before, sizeof(settings_before), "%s", list_settings());
+    begin_mode(HR_OSNOISE_TIMERLAT, "1-2");
+    ck_assert_str_eq(fake_tracefs_get("osnoise/cpus"), "1-2\n");
+    ck_assert_str_eq(fake_tracefs_get("osnoise/timerlat_period_us"), "1000\n");
+    ck_assert_str_eq(fake_tracefs_get("osnoise/print_stack"), "0\n");
+    ck_assert_str_eq(fake_tracefs_get("osnoise/options"),
+                     "NO_DEFAULTS OSNOISE_WORKLOAD OSNOISE_IRQ_DISABLE NO_TIMERLAT_ALIGN \n");
+    ck_assert_str_eq(fake_tracefs_get("osnoise/runtime_us"), "1000000\n"); /* means nothing */
+    ck_assert_str_eq(fake_tracefs_get("tracing_thresh"), "0\n");
+    ck_assert_str_eq(instance_file("current_tracer"), "timerlat\n");
+    ck_assert_int_ge(atoi(instance_file("per_cpu/cpu1/buffer_size_kb")), 125);
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    assert_restored();
+}
+END_TEST
+
+/* Whatever the kernel, as its threads don't sleep while no instance records. */
+START_TEST(the_timers_of_one_that_was_killed_are_stopped)
+{
+    ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct hr_osnoise_options options = options_of(HR_OSNOISE_TIMERLAT, "1");
+        if (hr_osnoise_open(root, &options, &osnoise, &reason) != 0 ||
+            hr_osnoise_begin(osnoise, &reason) != 0)
+            _exit(1);
+        raise(SIGKILL);
+    }
+    /* Also the process that did it. */
+    while (waitpid(-1, NULL, 0) >= 0 || errno == EINTR)
+        ;
+    find_instance(child);
+    ck_assert_str_eq(instance_file("current_tracer"), "nop\n");
+    ck_assert_str_eq(fake_tracefs_get("osnoise/timerlat_period_us"), "1000\n");
+    ck_assert_int_eq(hr_osnoise_recover(root, state_path, &reason), 0);
+    assert_restored();
+}
+END_TEST
+
 START_TEST(sources_run_no_workload)
 {
     begin_mode(HR_OSNOISE_SOURCES, "");
@@ -289,12 +334,14 @@ END_TEST
 
 START_TEST(whatever_fails_nothing_is_left)
 {
-    struct hr_osnoise_options options = options_of(_i % HR_OSNOISE_ATTACH, "1");
+    static const enum hr_osnoise_mode modes[] = {HR_OSNOISE_WORKLOAD, HR_OSNOISE_HARDWARE,
+                                                 HR_OSNOISE_SOURCES, HR_OSNOISE_TIMERLAT};
+    struct hr_osnoise_options options = options_of(modes[_i], "1");
     unsigned nth = 0;
 
     if (options.mode == HR_OSNOISE_WORKLOAD)
         options.max_single_ns = 1000, options.histogram = true;
-    options.by_source = true;
+    options.by_source = options.mode != HR_OSNOISE_TIMERLAT;
     open_run(&options);
     for (nth = 1; nth < 200; nth++) {
         fake_tracefs_fail_nth(nth, EIO);
@@ -455,6 +502,8 @@ int main(void)
 
     tcase_add_test(tests, workload_is_set_up_and_everything_put_back);
     tcase_add_test(tests, hardware_switches_interrupts_off);
+    tcase_add_test(tests, timers_are_set_up_and_everything_put_back);
+    tcase_add_test(tests, the_timers_of_one_that_was_killed_are_stopped);
     tcase_add_test(tests, sources_run_no_workload);
     tcase_add_test(tests, cpus_that_the_machine_lacks_are_offline);
     tcase_add_loop_test(tests, long_lists_of_cpus, 0, 2);
@@ -464,7 +513,7 @@ int main(void)
     tcase_add_loop_test(tests, isolated_cpus_that_arent_named_are_left_alone, 0, 4);
     tcase_add_test(tests, reads_on_other_cpus_than_it_measures);
     tcase_add_loop_test(tests, reads_anywhere_if_it_measures_all, 0, 2);
-    tcase_add_loop_test(tests, whatever_fails_nothing_is_left, 0, 3);
+    tcase_add_loop_test(tests, whatever_fails_nothing_is_left, 0, 4);
     tcase_add_test(tests, without_a_place_for_the_state_nothing_begins);
     tcase_add_loop_test(tests, a_dead_predecessor_is_recovered, 0, 2);
     tcase_add_test(tests, the_workload_of_one_that_was_killed_is_stopped);

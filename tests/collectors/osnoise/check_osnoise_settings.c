@@ -55,8 +55,11 @@ static struct hr_osnoise_settings want(void)
                                          .numbers = {[HR_OSNOISE_PERIOD] = 500000,
                                                      [HR_OSNOISE_RUNTIME] = 20000,
                                                      [HR_OSNOISE_THRESHOLD] = 5,
+                                                     [HR_OSNOISE_TIMERLAT_PERIOD] = 500,
+                                                     [HR_OSNOISE_PRINT_STACK] = 40,
                                                      [HR_OSNOISE_OPTION_IRQ_DISABLE] = 1,
-                                                     [HR_OSNOISE_OPTION_PREEMPT_DISABLE] = 1}};
+                                                     [HR_OSNOISE_OPTION_PREEMPT_DISABLE] = 1,
+                                                     [HR_OSNOISE_OPTION_ALIGN] = 1}};
 
     for (int i = 0; i < HR_OSNOISE_SETTING_COUNT; i++)
         wanted.has[i] = true;
@@ -69,7 +72,8 @@ START_TEST(reads_the_defaults)
 {
     char text[64];
 
-    static const char *const printed[] = {"0-7", "1000000", "1000000", "0", "on", "off", "off"};
+    static const char *const printed[] = {"0-7", "1000000", "1000000", "0",   "1000",
+                                          "0",   "on",      "off",     "off", "off"};
     for (int i = 0; i < HR_OSNOISE_SETTING_COUNT; i++) {
         ck_assert(original.has[i]);
         hr_osnoise_setting_print(&original, i, text, sizeof(text));
@@ -114,6 +118,24 @@ START_TEST(reports_what_it_cannot_read)
 }
 END_TEST
 
+/* One that was built without timerlat. */
+START_TEST(a_kernel_without_timerlat)
+{
+    struct hr_osnoise_settings settings, wanted = want();
+
+    tree_remove(tree, FAKE_TRACEFS "/osnoise/timerlat_period_us");
+    tree_remove(tree, FAKE_TRACEFS "/osnoise/print_stack");
+    ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &settings, NULL), 0);
+    ck_assert(settings.has[HR_OSNOISE_PERIOD] && settings.has[HR_OSNOISE_OPTION_WORKLOAD]);
+    ck_assert(!settings.has[HR_OSNOISE_TIMERLAT_PERIOD] && !settings.has[HR_OSNOISE_PRINT_STACK]);
+    wanted.has[HR_OSNOISE_TIMERLAT_PERIOD] = wanted.has[HR_OSNOISE_PRINT_STACK] = false;
+    ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), 0);
+    ck_assert_int_eq(hr_osnoise_settings_restore(&tracefs, &wanted, &settings), 0);
+    fake_tracefs_set("osnoise/print_stack", "x\n");
+    ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &settings, NULL), -EBADMSG);
+}
+END_TEST
+
 START_TEST(finds_hazards)
 {
     struct hr_osnoise_hazards hazards;
@@ -150,7 +172,7 @@ START_TEST(sets_and_puts_back)
     ck_assert_str_eq(fake_tracefs_get("tracing_thresh"), "5\n");
     ck_assert_str_eq(fake_tracefs_get("osnoise/options"),
                      "DEFAULTS NO_OSNOISE_WORKLOAD NO_PANIC_ON_STOP OSNOISE_PREEMPT_DISABLE "
-                     "OSNOISE_IRQ_DISABLE \n");
+                     "OSNOISE_IRQ_DISABLE TIMERLAT_ALIGN \n");
     ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &now, NULL), 0);
     ck_assert_int_eq(hr_osnoise_settings_differ(&wanted, &now), HR_OSNOISE_SETTING_COUNT);
     ck_assert_int_eq(hr_osnoise_settings_differ(&original, &now), HR_OSNOISE_CPUS);
@@ -208,10 +230,12 @@ END_TEST
 
 #define SET_NUMBERS                                                                                \
     "osnoise/runtime_us=20000\nosnoise/period_us=500000\ntracing_thresh=5\n"                       \
-    "osnoise/options=NO_OSNOISE_WORKLOAD\n"
+    "osnoise/timerlat_period_us=500\nosnoise/print_stack=40\n"                                     \
+    "osnoise/options=NO_OSNOISE_WORKLOAD\nosnoise/options=TIMERLAT_ALIGN\n"
 #define RESTORED_NUMBERS                                                                           \
     "osnoise/period_us=1000000\nosnoise/runtime_us=1000000\ntracing_thresh=0\n"                    \
-    "osnoise/options=OSNOISE_WORKLOAD\n"
+    "osnoise/timerlat_period_us=1000\nosnoise/print_stack=0\n"                                     \
+    "osnoise/options=OSNOISE_WORKLOAD\nosnoise/options=NO_TIMERLAT_ALIGN\n"
 
 /* A process may be killed at any step: interrupts are off only while runtime and period are the
  * small ones. */
@@ -239,7 +263,7 @@ START_TEST(what_was_harsh_is_so_again_last)
 
     fake_tracefs_set("osnoise/runtime_us", "5000\n");
     fake_tracefs_set("osnoise/options", "OSNOISE_WORKLOAD NO_OSNOISE_PREEMPT_DISABLE "
-                                        "OSNOISE_IRQ_DISABLE \n");
+                                        "OSNOISE_IRQ_DISABLE TIMERLAT_ALIGN \n");
     ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &original, NULL), 0);
     wanted = original;
     wanted.numbers[HR_OSNOISE_OPTION_IRQ_DISABLE] = 0;
@@ -264,12 +288,17 @@ static const struct {
     {HR_OSNOISE_PERIOD, "osnoise/period_us", "3000000\n"},
     {HR_OSNOISE_RUNTIME, "osnoise/runtime_us", "30000\n"},
     {HR_OSNOISE_THRESHOLD, "tracing_thresh", "7\n"},
+    {HR_OSNOISE_TIMERLAT_PERIOD, "osnoise/timerlat_period_us", "700\n"},
+    {HR_OSNOISE_PRINT_STACK, "osnoise/print_stack", "70\n"},
     {HR_OSNOISE_OPTION_WORKLOAD, "osnoise/options",
-     "NO_OSNOISE_WORKLOAD OSNOISE_PREEMPT_DISABLE OSNOISE_IRQ_DISABLE \n"},
+     "NO_OSNOISE_WORKLOAD OSNOISE_PREEMPT_DISABLE OSNOISE_IRQ_DISABLE "
+     "TIMERLAT_ALIGN \n"},
     {HR_OSNOISE_OPTION_IRQ_DISABLE, "osnoise/options",
-     "OSNOISE_WORKLOAD OSNOISE_PREEMPT_DISABLE NO_OSNOISE_IRQ_DISABLE \n"},
+     "OSNOISE_WORKLOAD OSNOISE_PREEMPT_DISABLE NO_OSNOISE_IRQ_DISABLE "
+     "TIMERLAT_ALIGN \n"},
     {HR_OSNOISE_OPTION_PREEMPT_DISABLE, "osnoise/options",
-     "OSNOISE_WORKLOAD NO_OSNOISE_PREEMPT_DISABLE OSNOISE_IRQ_DISABLE \n"},
+     "OSNOISE_WORKLOAD NO_OSNOISE_PREEMPT_DISABLE OSNOISE_IRQ_DISABLE "
+     "TIMERLAT_ALIGN \n"},
 };
 
 START_TEST(leaves_what_others_changed)
@@ -361,6 +390,7 @@ START_TEST(an_option_that_the_kernel_lacks)
 {
     struct hr_osnoise_settings wanted = want(), now;
 
+    wanted.numbers[HR_OSNOISE_OPTION_ALIGN] = 0;
     fake_tracefs_set("osnoise/options", "DEFAULTS OSNOISE_WORKLOAD NO_PANIC_ON_STOP \n");
     ck_assert_int_eq(hr_osnoise_settings_read(&tracefs, &now, NULL), 0);
     ck_assert(!now.has[HR_OSNOISE_OPTION_IRQ_DISABLE]);
@@ -387,6 +417,7 @@ START_TEST(a_kernel_without_options)
     ck_assert(!hazards.panic);
     wanted.numbers[HR_OSNOISE_OPTION_IRQ_DISABLE] = 0;
     wanted.numbers[HR_OSNOISE_OPTION_PREEMPT_DISABLE] = 0;
+    wanted.numbers[HR_OSNOISE_OPTION_ALIGN] = 0;
     wanted.numbers[HR_OSNOISE_OPTION_WORKLOAD] = 1;
     ck_assert_int_eq(hr_osnoise_settings_set(&tracefs, &wanted, &reason), 0);
     ck_assert_int_eq(hr_osnoise_settings_restore(&tracefs, &wanted, &original), 0);
@@ -490,6 +521,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, reads_the_defaults);
     tcase_add_loop_test(tests, reports_what_it_cannot_read, 0, COUNT(unreadable));
+    tcase_add_test(tests, a_kernel_without_timerlat);
     tcase_add_test(tests, finds_hazards);
     tcase_add_test(tests, sets_and_puts_back);
     tcase_add_test(tests, writes_only_what_differs);

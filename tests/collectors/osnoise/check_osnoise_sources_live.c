@@ -387,7 +387,7 @@ int main(void)
 {
     TCase *tests = tcase_create("osnoise sources live");
 
-    if (!live_can_run())
+    if (!live_can_run(HR_OSNOISE_WORKLOAD))
         return 0;
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, names_what_disturbs);

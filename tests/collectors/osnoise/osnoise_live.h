@@ -38,7 +38,7 @@ bool live_has_word(const char *file, const char *word);
  * current_tracer, tracing_on and the instances. A line each. */
 void live_list(char listing[LIVE_LISTING]);
 
-/** How many threads of the workload there are: those named osnoise/N. */
+/** How many threads of the workload there are: those named osnoise/N or timerlat/N. */
 unsigned live_count_workers(void);
 
 /** Whether a thread osnoise/N runs for a CPU. */
@@ -70,8 +70,8 @@ struct live {
 /** A test's. */
 extern struct live live;
 
-/** Whether the tests can run here; if not, prints so as TAP. */
-bool live_can_run(void);
+/** Whether tests of a mode can run here; if not, prints so as TAP. */
+bool live_can_run(enum hr_osnoise_mode mode);
 
 /** Puts the tracer to its defaults, whatever a test before has left. The options are those of the
  * workload on CPUs 0 and 1, for 0.1 s of each 0.2 s. */

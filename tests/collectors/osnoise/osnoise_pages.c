@@ -99,6 +99,16 @@ static void print_part(const struct hr_osnoise_record *record, struct text *text
     text->length += (size_t)sprintf(text->bytes + text->length, "\n");
 }
 
+static void print_latency(const struct hr_osnoise_record *record, struct text *text)
+{
+    static const char *const contexts[] = {"irq", "thread", "user-ret"};
+
+    ck_assert_uint_lt(record->latency.context, 3);
+    text->length += (size_t)sprintf(
+        text->bytes + text->length, "#%-5" PRIu64 " context %6s timer_latency %9" PRIu64 " ns\n",
+        record->latency.number, contexts[record->latency.context], record->latency.ns);
+}
+
 void print_record(const struct hr_osnoise_record *record, void *context)
 {
     struct text *text = context;
@@ -109,6 +119,8 @@ void print_record(const struct hr_osnoise_record *record, void *context)
         print_sample(record, text);
     else if (record->type == HR_OSNOISE_RECORD_SINGLE_NOISE)
         print_single_noise(record, text);
+    else if (record->type == HR_OSNOISE_RECORD_LATENCY)
+        print_latency(record, text);
     else
         print_part(record, text);
 }
@@ -159,6 +171,19 @@ size_t end_page(struct page *page, uint64_t flags)
 
     memcpy(page->bytes + 8, &commit, sizeof(commit));
     return 16 + page->used;
+}
+
+void put_latency(struct page *page, uint32_t number, uint32_t context, uint64_t ns)
+{
+    const struct {
+        uint16_t type;
+        uint8_t flags, preempt_count;
+        int32_t pid;
+        uint32_t seqnum, context;
+        uint64_t timer_latency;
+    } latency = {TIMERLAT, 0, 0, 125, number, context, ns};
+
+    put_event(page, &latency, sizeof(latency));
 }
 
 void put_nmi(struct page *page, uint64_t duration)

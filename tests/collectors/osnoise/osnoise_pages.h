@@ -13,7 +13,15 @@
 #include "osnoise/records.h"
 
 /* IDs of events in the recorded kernel. */
-enum { OSNOISE = 16, SAMPLE_THRESHOLD = 216, NMI_NOISE, IRQ_NOISE, SOFTIRQ_NOISE, THREAD_NOISE };
+enum {
+    OSNOISE = 16,
+    TIMERLAT,
+    SAMPLE_THRESHOLD = 216,
+    NMI_NOISE,
+    IRQ_NOISE,
+    SOFTIRQ_NOISE,
+    THREAD_NOISE
+};
 
 /* Flags of a page: records were overwritten before it, and how many stands at its end. */
 #define MISSED (UINT64_C(1) << 31)
@@ -72,6 +80,9 @@ struct nmi {
 void put_nmi(struct page *page, uint64_t duration);
 
 #define NMI_TEXT(duration) "nmi_noise: start 5.000000007 duration " duration " ns\n"
+
+/** A latency of timerlat in the recorded kernel. @param context  0: irq, 1: thread, 2: user. */
+void put_latency(struct page *page, uint32_t number, uint32_t context, uint64_t ns);
 
 /** Writes how much of the page is used, and flags. @return how many bytes it has. */
 size_t end_page(struct page *page, uint64_t flags);

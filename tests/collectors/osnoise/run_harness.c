@@ -70,6 +70,7 @@ struct hr_osnoise_options options_of(enum hr_osnoise_mode mode, const char *cpus
         .period_us = 1000000,
         .runtime_us = 10000,
         .threshold_us = 1,
+        .timerlat = hr_osnoise_defaults.timerlat,
         .max_duty_pct = 10,
         .state_path = state_path,
     };
@@ -121,9 +122,10 @@ void read_run(void)
 const char *list_settings(void)
 {
     static const char *const files[] = {
-        "osnoise/cpus",    "osnoise/period_us",       "osnoise/runtime_us",
-        "osnoise/options", "osnoise/stop_tracing_us", "osnoise/stop_tracing_total_us",
-        "tracing_thresh",  "current_tracer",
+        "osnoise/cpus",        "osnoise/period_us",       "osnoise/runtime_us",
+        "osnoise/options",     "osnoise/stop_tracing_us", "osnoise/stop_tracing_total_us",
+        "tracing_thresh",      "current_tracer",          "osnoise/timerlat_period_us",
+        "osnoise/print_stack",
     };
     static char list[4096];
     size_t length = 0;

@@ -245,6 +245,102 @@ START_TEST(names_buckets_after_their_lower_end)
 }
 END_TEST
 
+/* --- Latencies ------------------------------------------------------------ */
+
+enum { IRQ = HR_OSNOISE_TIMER_IRQ, THREAD = HR_OSNOISE_TIMER_THREAD };
+
+static void begin_latencies(bool histogram)
+{
+    const struct osnoise_values_options options = {
+        .has_samples = true, .has_latencies = true, .histogram = histogram};
+
+    values = osnoise_values_new(&options);
+}
+
+/* Of CPU 3. */
+static void add_latencies(const struct hr_osnoise_cpu_latencies *latencies)
+{
+    const struct hr_osnoise_cpu cpu = {.cpu = 3, .sample_count = latencies->of[THREAD].count};
+    const struct hr_osnoise_reading reading = {
+        .elapsed_ns = 1000000000, .cpus = &cpu, .cpu_count = 1, .latencies = latencies};
+
+    osnoise_values_add(values, &reading);
+}
+
+static const struct hr_osnoise_cpu_latencies first = {
+    .cpu = 3,
+    .of = {[IRQ] = {.count = 1000,
+                    .min_ns = 900,
+                    .max_ns = 4500,
+                    .sum_ns = 3000700,
+                    .buckets = {[9] = 1, [11] = 998, [12] = 1}},
+           [THREAD] = {.count = 999,
+                       .min_ns = 16000,
+                       .max_ns = 83000,
+                       .sum_ns = 18000000,
+                       .buckets = {[14] = 997, [16] = 2}}}};
+
+static const struct hr_osnoise_cpu_latencies second = {
+    .cpu = 3,
+    .of = {[IRQ] = {.count = 1, .min_ns = 500, .max_ns = 500, .sum_ns = 500, .buckets = {[8] = 1}},
+           [THREAD] = {.count = 2,
+                       .min_ns = 20000,
+                       .max_ns = 40000,
+                       .sum_ns = 60000,
+                       .buckets = {[14] = 1, [15] = 1}}}};
+
+START_TEST(latencies_take_the_place_of_noise)
+{
+    begin_latencies(false);
+    add_latencies(&first);
+    add_latencies(&second);
+    publish();
+    ck_assert_double_eq(number("osnoise-cpu3/duration-max_latency_irq"), 4500e-9);
+    ck_assert_double_eq(number("osnoise-cpu3/duration-max_latency_thread"), 83e-6);
+    ck_assert_double_eq(number("osnoise-cpu3/derive-latency_irq_us"), 3001);
+    ck_assert_double_eq(number("osnoise-cpu3/derive-latency_thread_us"), 18060);
+    ck_assert_double_eq(number("osnoise-cpu3/total_operations-latency_irq"), 1001);
+    ck_assert_double_eq(number("osnoise-cpu3/total_operations-latency_thread"), 1001);
+    ck_assert_double_eq(number("osnoise-cpu3/total_operations-lost"), 0);
+    ck_assert_uint_eq(fake_count("*"), 7);
+    add_latencies(&second);
+    publish(); /* the longest of an interval, and the counters go on */
+    ck_assert_double_eq(number("osnoise-cpu3/duration-max_latency_irq"), 500e-9);
+    ck_assert_double_eq(number("osnoise-cpu3/duration-max_latency_thread"), 40e-6);
+    ck_assert_double_eq(number("osnoise-cpu3/total_operations-latency_thread"), 1003);
+}
+END_TEST
+
+START_TEST(latencies_have_a_histogram)
+{
+    begin_latencies(true);
+    add_latencies(&first);
+    add_latencies(&second);
+    publish();
+    ck_assert_double_eq(number("osnoise-cpu3/total_values-latency_irq_0us"), 2);
+    ck_assert_double_eq(number("osnoise-cpu3/total_values-latency_irq_2us"), 998);
+    ck_assert_double_eq(number("osnoise-cpu3/total_values-latency_irq_4us"), 1);
+    ck_assert_double_eq(number("osnoise-cpu3/total_values-latency_thread_16us"), 998);
+    ck_assert_double_eq(number("osnoise-cpu3/total_values-latency_thread_32us"), 1);
+    ck_assert_double_eq(number("osnoise-cpu3/total_values-latency_thread_65us"), 2);
+    ck_assert_uint_eq(fake_count("*/total_values-*"), 6);
+}
+END_TEST
+
+/* No thread has run: what the CPU had isn't known, though there may be an interrupt. */
+START_TEST(no_latency_is_not_0)
+{
+    static const struct hr_osnoise_cpu_latencies none = {
+        .cpu = 3, .of = {[IRQ] = {.count = 1, .max_ns = 1, .buckets = {[0] = 1}}}};
+
+    begin_latencies(true);
+    add_latencies(&none);
+    publish();
+    ck_assert_ptr_nonnull(fake_find("osnoise-cpu3/total_operations-lost"));
+    ck_assert_uint_eq(fake_count("*"), 1);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("all");
@@ -259,5 +355,8 @@ int main(void)
     tcase_add_test(tests, reports_how_far_apart_samples_are);
     tcase_add_test(tests, keeps_cpus_apart);
     tcase_add_test(tests, names_buckets_after_their_lower_end);
+    tcase_add_test(tests, latencies_take_the_place_of_noise);
+    tcase_add_test(tests, latencies_have_a_histogram);
+    tcase_add_test(tests, no_latency_is_not_0);
     return run_suite("osnoise values", tests);
 }

@@ -143,6 +143,11 @@ int hr_osnoise_end(__attribute__((unused)) struct hr_osnoise *osnoise, struct hr
     return call(FAKE_OSNOISE_END, reason).status;
 }
 
+const char *hr_osnoise_context_name(enum hr_osnoise_context context)
+{
+    return context == HR_OSNOISE_TIMER_IRQ ? "irq" : "thread";
+}
+
 const char *hr_osnoise_kind_name(enum hr_osnoise_kind kind)
 {
     static const char *const names[HR_OSNOISE_KIND_COUNT] = {"irq", "softirq", "thread", "nmi"};
