@@ -395,6 +395,20 @@ GROUP = [
               " values are too low by what they would have added. Anything but 0: collectd doesn't get to run"
               " in time.",
               [noise("cpus", "total_operations", "lost", legend="instance")], unit="cps", width=8),
+        Panel("Latest timer", "How late a timer's interrupt was, and the thread that it wakes, at worst within an"
+              " interval: what a task of that rank has to bear. With Mode \"timerlat\" only.",
+              [noise("cpus", "duration", "max_latency_{irq,thread}", legend="both", peak=True)],
+              unit="s", width=8, nothing="Mode isn't \"timerlat\""),
+        Panel("Threads by latency", "How many threads per second began more than so many microseconds after their"
+              " timer's time, and not more than twice that, shown as bands. Only with Histogram true.",
+              [noise("cpus", "total_values", "latency_thread_[0-9]*us", legend="type_instance", total=True)],
+              unit="cps", width=8, stacked=True, rename=("latency_thread_([0-9]+)us", "over $1 us"),
+              nothing="Histogram is false"),
+        Panel("Timers by latency", "The same of the timers' interrupts: what is late here makes the threads late,"
+              " too. What is late there alone is due to softirqs, or code of the kernel that isn't preempted.",
+              [noise("cpus", "total_values", "latency_irq_[0-9]*us", legend="type_instance", total=True)],
+              unit="cps", width=8, stacked=True, rename=("latency_irq_([0-9]+)us", "over $1 us"),
+              nothing="Histogram is false"),
     ]),
 ]
 

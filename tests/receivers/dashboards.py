@@ -401,8 +401,10 @@ def paths_of(target):
                         for one in braces.group(1).split(",")]
 
 
-# What is documented and on no panel: of each CPU apart there is CPU time alone, or pages would be endless.
-NOT_SHOWN = ["*.perf.*-cpu[0-9]*", "*.percent.*-cpu[0-9]*", "*.ipc.*cpu[0-9]*", "*.cache_ratio.*-cpu[0-9]*"]
+# What is documented and on no panel: of each CPU apart there is CPU time alone, or pages would be endless; of latencies
+# the longest and all by length, which say more than the average that their sums and numbers make.
+NOT_SHOWN = ["*.perf.*-cpu[0-9]*", "*.percent.*-cpu[0-9]*", "*.ipc.*cpu[0-9]*", "*.cache_ratio.*-cpu[0-9]*",
+             "*.derive.latency_*_us", "*.total_operations.latency_*"]
 
 
 def covers(whisper, *paths):

@@ -198,6 +198,10 @@ osnoise-cpu3/derive-irq_local_timer_us
 osnoise-cpu3/derive-thread_migration_us
 osnoise-cpu3/derive-other_us
 osnoise-cpu3/total_values-noise_65us
+osnoise-cpu3/duration-max_latency_irq
+osnoise-cpu3/derive-latency_thread_us
+osnoise-cpu3/total_operations-latency_thread
+osnoise-cpu3/total_values-latency_thread_16us
 headroom-elsewhere/percent-room
 headroom-elsewhere/percent-room-cpu
 headroom-elsewhere/percent-room-memory
