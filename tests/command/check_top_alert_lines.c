@@ -404,6 +404,10 @@ static const struct {
     {"osnoise", "cpu2", "percent", "available", "96.8", "programs get 97 % of CPU 2"},
     {"osnoise", "cpu2", "duration", "max_single", "0.00035",
      "a single noise takes CPU 2 for 350 us"},
+    {"osnoise", "cpu2", "duration", "max_latency_thread", "0.00035",
+     "a thread that a timer wakes on CPU 2 is late by 350 us"},
+    {"osnoise", "cpu2", "duration", "max_latency_irq", "0.0002",
+     "a timer on CPU 2 is late by 200 us"},
     {"osnoise", "cpu2", "derive", "irq_local_timer_us", "25000",
      "irq_local_timer takes 2.5 % of CPU 2"},
 };

@@ -50,6 +50,8 @@ static const struct wording {
     {"wss/memory/*", "@ holds # of memory", BYTES},
     {"osnoise/percent/available", "programs get # of @", PERCENT},
     {"osnoise/duration/max_single", "a single noise takes @ for #", NOISE},
+    {"osnoise/duration/max_latency_thread", "a thread that a timer wakes on @ is late by #", NOISE},
+    {"osnoise/duration/max_latency_irq", "a timer on @ is late by #", NOISE},
     {"osnoise/derive/*_us", "~ takes # of @", PER_10000},
     {"headroom/percent/room-cpu", "@ has # of room left by CPU", PERCENT},
     {"headroom/percent/room-memory", "@ has # of room left by memory", PERCENT},

@@ -41,6 +41,8 @@ describe_series() {
         wss:memory:*) before="$shown holds" unit=bytes after=" of memory" ;;
         osnoise:percent:available) before="programs get" unit=% after=" of $shown" ;;
         osnoise:duration:max_single) before="a single noise takes $shown for" unit=seconds ;;
+        osnoise:duration:max_latency_thread) before="a thread that a timer wakes on $shown is late by" unit=seconds ;;
+        osnoise:duration:max_latency_irq) before="a timer on $shown is late by" unit=seconds ;;
         osnoise:derive:*_us) before="${type_instance%_us} takes" unit=% factor=0.0001 after=" of $shown" ;;
         headroom:percent:room*)
             describe_room
