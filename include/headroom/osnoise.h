@@ -85,6 +85,7 @@ struct hr_osnoise_options {
                                latencies always are */
     uint64_t max_single_ns; /**< report single noises above this; 0: none. Not in SOURCES and
                                TIMERLAT */
+    bool causes;            /**< with the functions that ran in them, as far as these are known */
     /** The kernel's buffer for records of each CPU that is measured, 16 KiB to 16 MiB; 0: what the
      * period, and with max_single_ns the share of it that is measured, ask for. */
     uint64_t buffer_bytes;
@@ -201,6 +202,9 @@ struct hr_osnoise_cpu_latencies {
     struct hr_osnoise_latency of[HR_OSNOISE_CONTEXT_COUNT];
 };
 
+/** How many functions of an interference are named. */
+#define HR_OSNOISE_FUNCTIONS 3
+
 /** An interference within a single noise; equal ones are added up. */
 struct hr_osnoise_part {
     enum hr_osnoise_kind kind;
@@ -208,6 +212,12 @@ struct hr_osnoise_part {
     int number;           /**< of an IRQ or softirq the vector, of a thread the PID; else 0 */
     uint64_t duration_ns; /**< net, of all `count` together */
     uint64_t count;
+    /** With causes, the kernel's functions that ran in it, as far as they are known, those that
+     * took longest first: of a kworker what it worked on, of an interrupt or a softirq its timers,
+     * or what another CPU asked for. */
+    char functions[HR_OSNOISE_FUNCTIONS][HR_OSNOISE_NAME];
+    size_t function_count;
+    bool has_more_functions;
 };
 
 #define HR_OSNOISE_PARTS 8

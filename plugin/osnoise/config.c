@@ -65,12 +65,15 @@ static int read_top(struct osnoise_config *config, const oconfig_item_t *item)
 
 /* --- Alert ---------------------------------------------------------------- */
 
-static int read_alert_option(struct osnoise_rule *rule, const oconfig_item_t *item)
+static int read_alert_option(struct osnoise_config *config, const oconfig_item_t *item)
 {
+    struct osnoise_rule *rule = &config->rule;
     uint64_t us;
 
     if (strcasecmp(item->key, "Severity") == 0)
         return option_severity(ALERT, item, &rule->severity);
+    if (strcasecmp(item->key, "Causes") == 0)
+        return option_boolean(ALERT, item, &config->run.causes);
     if (strcasecmp(item->key, "MaxSingle") == 0) {
         if (option_seconds(ALERT, item, &us) < 0)
             return -1;
@@ -99,7 +102,7 @@ static int read_alert(struct osnoise_config *config, const oconfig_item_t *block
     }
     config->has_alert = true;
     for (int i = 0; i < block->children_num; i++)
-        if (read_alert_option(&config->rule, &block->children[i]) < 0)
+        if (read_alert_option(config, &block->children[i]) < 0)
             return -1;
     if (config->rule.max_single_ns == 0) {
         ERROR(ALERT ": option MaxSingle is missing: the limit in seconds above which a noise is "
@@ -182,6 +185,7 @@ int osnoise_config_read(struct osnoise_config *config, const oconfig_item_t *blo
     if (!config->has_defaults) {
         *config = defaults;
         config->run = hr_osnoise_defaults;
+        config->run.causes = true;
     }
     for (int i = 0; i < block->children_num; i++)
         if (read_option(config, &block->children[i]) < 0)

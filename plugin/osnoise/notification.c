@@ -6,8 +6,9 @@
 #define PLUGIN "osnoise"
 #define SERIES "max_single"
 
-/* "thread spinner[812] 2001 us (3 times)" */
-#define PART_SIZE (HR_OSNOISE_NAME + 128)
+/* "thread spinner[812] 2001 us (3 times)", "thread kworker/1:0[21] (vmstat_update) 12 us" */
+#define FUNCTIONS_SIZE (HR_OSNOISE_FUNCTIONS * (HR_OSNOISE_NAME + 2) + 16)
+#define PART_SIZE      (HR_OSNOISE_NAME + FUNCTIONS_SIZE + 128)
 
 /* "2013 us", "1.5 us" */
 static void print_us(uint64_t ns, char *buffer, size_t size)
@@ -58,15 +59,30 @@ static void print_source(const struct hr_osnoise_part *part, char *buffer, size_
         snprintf(buffer, size, "%s %s[%d]", kind, part->name, part->number);
 }
 
+/* " (vmstat_update, lru_add_drain_per_cpu)", or nothing */
+static void print_functions(const struct hr_osnoise_part *part, char buffer[FUNCTIONS_SIZE])
+{
+    size_t length = 0;
+
+    buffer[0] = '\0';
+    for (size_t i = 0; i < part->function_count; i++)
+        length += (size_t)snprintf(buffer + length, FUNCTIONS_SIZE - length, "%s%s",
+                                   i > 0 ? ", " : " (", part->functions[i]);
+    if (length > 0)
+        snprintf(buffer + length, FUNCTIONS_SIZE - length, "%s)",
+                 part->has_more_functions ? " and more" : "");
+}
+
 static void print_part(const struct hr_osnoise_part *part, char buffer[PART_SIZE])
 {
-    char who[HR_OSNOISE_NAME + 32], lasted[32], times[40] = "";
+    char who[HR_OSNOISE_NAME + 32], functions[FUNCTIONS_SIZE], lasted[32], times[40] = "";
 
     print_source(part, who, sizeof(who));
+    print_functions(part, functions);
     print_us(part->duration_ns, lasted, sizeof(lasted));
     if (part->count > 1)
         snprintf(times, sizeof(times), " (%" PRIu64 " times)", part->count);
-    snprintf(buffer, PART_SIZE, "%s %s%s", who, lasted, times);
+    snprintf(buffer, PART_SIZE, "%s%s %s%s", who, functions, lasted, times);
 }
 
 static void append_parts(struct message *message,

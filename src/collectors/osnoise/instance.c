@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "headroom/capability.h"
 #include "headroom/clock.h"
+#include "osnoise/cause_events.h"
 #include "osnoise/owner.h"
 #include "osnoise/reachable_cpus.h"
 
@@ -23,6 +24,9 @@
 #define SMALL_KB         16
 #define SINGLE_NOISES_KB 128
 #define MOST_KB          1408
+
+/* Works of kworkers are recorded all the time, by 28 bytes: 9,000 a second. */
+#define CAUSES_KB 256
 
 /* The size of a sample record, or of the two of a timer; and how long samples are kept, as they are
  * read each second by a thread that may be late. */
@@ -171,9 +175,12 @@ static uint64_t single_noises_kb(const struct hr_osnoise_plan *plan)
         return SMALL_KB;
     if (plan->period_us == 0 || plan->runtime_us >= plan->period_us)
         return MOST_KB;
-    const uint64_t kb =
-        (uint64_t)((double)plan->runtime_us / (double)plan->period_us * MOST_KB) + 1;
-    return kb > SINGLE_NOISES_KB ? kb : SINGLE_NOISES_KB;
+    uint64_t kb = (uint64_t)((double)plan->runtime_us / (double)plan->period_us * MOST_KB) + 1;
+    if (kb < SINGLE_NOISES_KB)
+        kb = SINGLE_NOISES_KB;
+    if (plan->causes)
+        kb += CAUSES_KB;
+    return kb < MOST_KB ? kb : MOST_KB;
 }
 
 /* The buffer size that a measured CPU needs. */
@@ -336,6 +343,8 @@ static int record_single_noises(const struct hr_tracefs *tracefs, const char *na
     for (int i = 0; status == 0 && i < HR_OSNOISE_TABLE_COUNT; i++)
         status = record_event(tracefs, name, tables[i].event,
                               i == HR_OSNOISE_TABLE_DURATION ? filter : STARTED, reason);
+    if (status == 0 && plan->causes)
+        hr_osnoise_cause_events_record(tracefs, name);
     return status;
 }
 

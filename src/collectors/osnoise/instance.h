@@ -39,6 +39,7 @@ struct hr_osnoise_plan {
     uint64_t buffer_bytes;  /**< of a CPU to record; 0: as needed */
     bool samples_by_event;  /**< record samples though the instance won't have the tracer */
     uint64_t max_single_ns; /**< 0: interferences and single noises aren't recorded one by one */
+    bool causes;            /**< record the functions of interferences, too, where they are */
 };
 
 /**

@@ -12,6 +12,7 @@
 
 #include "headroom/osnoise.h"
 #include "osnoise/affinity.h"
+#include "osnoise/cause_events.h"
 #include "osnoise/guard.h"
 #include "osnoise/instance.h"
 #include "osnoise/pipe.h"
@@ -61,10 +62,11 @@ struct hr_osnoise {
     struct hr_osnoise_sources *sources; /**< NULL if nothing is counted */
     struct hr_osnoise_running *running; /**< SOURCES; else NULL */
     uint64_t sources_ns;                /**< when sources were read last, or of the beginning */
-    struct hr_osnoise_single_noises *single_noises; /**< NULL if none are reported */
-    struct hr_osnoise_timerlat *timerlat;           /**< TIMERLAT; else NULL */
-    struct hr_osnoise_cpu *rows;                    /**< one for each of the CPUs, by number */
-    struct hr_osnoise_cpu *reported;                /**< those of them in the last reading */
+    struct hr_osnoise_single_noises *single_noises;   /**< NULL if none are reported */
+    struct hr_osnoise_function_names *function_names; /**< NULL without causes */
+    struct hr_osnoise_timerlat *timerlat;             /**< TIMERLAT; else NULL */
+    struct hr_osnoise_cpu *rows;                      /**< one for each of the CPUs, by number */
+    struct hr_osnoise_cpu *reported;                  /**< those of them in the last reading */
     struct hr_osnoise_cpu_tracking *tracking;
     size_t cpu_count;
     uint64_t read_ns; /**< time of the last reading, or of the beginning */

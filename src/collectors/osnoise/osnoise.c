@@ -151,6 +151,7 @@ static void make_plan(struct hr_osnoise *osnoise)
         .histogram = osnoise->options.histogram && mode != HR_OSNOISE_TIMERLAT,
         .samples_by_event = mode == HR_OSNOISE_ATTACH && !osnoise->lacks_samples,
         .max_single_ns = osnoise->options.max_single_ns,
+        .causes = osnoise->options.causes && osnoise->options.max_single_ns > 0,
         .buffer_bytes = osnoise->options.buffer_bytes,
         .period_us = set != NULL ? set[HR_OSNOISE_PERIOD] : hr_osnoise_period_us(&osnoise->options),
         .runtime_us = set != NULL ? set[HR_OSNOISE_RUNTIME] : osnoise->options.runtime_us,
@@ -331,6 +332,8 @@ static int open_readers(struct hr_osnoise *osnoise, struct hr_reason *reason)
         status = hr_osnoise_running_open(osnoise->root, &osnoise->cpus, &osnoise->running);
     if (status == 0 && options->mode == HR_OSNOISE_TIMERLAT)
         status = hr_osnoise_timerlat_open(osnoise->cpu_count, &osnoise->timerlat);
+    if (status == 0 && options->max_single_ns > 0 && options->causes)
+        status = hr_osnoise_function_names_open(osnoise->state.instance, &osnoise->function_names);
     if (status == 0 && options->max_single_ns > 0)
         status = hr_osnoise_single_noises_open(osnoise->cpu_count, options->max_single_ns,
                                                &osnoise->single_noises);
@@ -350,6 +353,8 @@ static void close_readers(struct hr_osnoise *osnoise)
     close_pipe(osnoise);
     hr_osnoise_single_noises_close(osnoise->single_noises);
     osnoise->single_noises = NULL;
+    hr_osnoise_function_names_close(osnoise->function_names);
+    osnoise->function_names = NULL;
     hr_osnoise_sources_close(osnoise->sources);
     osnoise->sources = NULL;
     hr_osnoise_running_close(osnoise->running);

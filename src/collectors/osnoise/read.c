@@ -329,8 +329,16 @@ static void read_sources(struct hr_osnoise *osnoise, struct hr_osnoise_reading *
 
 /* --- Single noises -------------------------------------------------------- */
 
+static const char *name_function(void *context, uint64_t function)
+{
+    struct hr_osnoise *osnoise = context;
+
+    return hr_osnoise_function_name(osnoise->function_names, &osnoise->tracefs, function);
+}
+
 static void read_single_noises(struct hr_osnoise *osnoise, struct hr_osnoise_reading *reading)
 {
+    const struct hr_osnoise_namer namer = {name_function, osnoise};
     uint64_t all_count = 0;
 
     if (osnoise->single_noises == NULL)
@@ -339,8 +347,9 @@ static void read_single_noises(struct hr_osnoise *osnoise, struct hr_osnoise_rea
         osnoise->rows[i].single_count = hr_osnoise_single_noises_count(osnoise->single_noises, i);
         all_count += osnoise->rows[i].single_count;
     }
+    hr_osnoise_function_names_renew(osnoise->function_names);
     reading->single_noises =
-        hr_osnoise_single_noises_take(osnoise->single_noises, &reading->single_noise_count);
+        hr_osnoise_single_noises_take(osnoise->single_noises, &namer, &reading->single_noise_count);
     reading->single_noise_more_count = all_count - reading->single_noise_count;
 }
 

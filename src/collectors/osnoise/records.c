@@ -95,6 +95,28 @@ static const struct event_spec event_specs[] = {
      {"seqnum", "context", "timer_latency"},
      NULL,
      true},
+    {"workqueue",
+     "workqueue_execute_start",
+     HR_OSNOISE_RECORD_CAUSE,
+     0,
+     {"function", "common_flags"},
+     NULL,
+     true},
+    {"timer",
+     "hrtimer_expire_entry",
+     HR_OSNOISE_RECORD_CAUSE,
+     0,
+     {"function", "common_flags"},
+     NULL,
+     true},
+    {"timer",
+     "timer_expire_entry",
+     HR_OSNOISE_RECORD_CAUSE,
+     0,
+     {"function", "common_flags"},
+     NULL,
+     true},
+    {"csd", "csd_function_entry", HR_OSNOISE_RECORD_CAUSE, 0, {"func", "common_flags"}, NULL, true},
 };
 
 #define EVENT_SPECS (sizeof(event_specs) / sizeof(event_specs[0]))
@@ -170,7 +192,7 @@ static int locate_fields(struct tep_event *format, const struct event_spec *even
                          struct event *event, struct hr_reason *reason)
 {
     for (size_t i = 0; i < NUMBERS && event_spec->numbers[i] != NULL; i++) {
-        if (!locate_number(tep_find_field(format, event_spec->numbers[i]), &event->numbers[i]))
+        if (!locate_number(tep_find_any_field(format, event_spec->numbers[i]), &event->numbers[i]))
             return explain_missing_field(event_spec, event_spec->numbers[i], reason);
         extend_event_size(event, event->numbers[i]);
     }
@@ -233,6 +255,19 @@ static int read_event_format(struct hr_osnoise_decoder *decoder, struct tep_hand
     return locate_fields(format, event_spec, event, reason);
 }
 
+/* A run does without the events of causes. */
+static int read_event(struct hr_osnoise_decoder *decoder, struct tep_handle *tep,
+                      const struct hr_tracefs *tracefs, size_t i, struct hr_reason *reason)
+{
+    const bool is_cause = event_specs[i].type == HR_OSNOISE_RECORD_CAUSE;
+    int status = read_event_format(decoder, tep, tracefs, i, is_cause ? NULL : reason);
+
+    if (status == 0 || !is_cause)
+        return status;
+    decoder->events[i] = (struct event){.id = UINT64_MAX};
+    return 0;
+}
+
 /* "	field: local_t commit;	offset:8;	size:8;	signed:1;", and so on */
 static int read_page_format(struct hr_osnoise_decoder *decoder, struct tep_handle *tep,
                             const struct hr_tracefs *tracefs, struct hr_reason *reason)
@@ -260,7 +295,7 @@ static int read_formats(struct hr_osnoise_decoder *decoder, struct tep_handle *t
     int status = 0;
 
     for (size_t i = 0; status == 0 && i < EVENT_SPECS; i++)
-        status = read_event_format(decoder, tep, tracefs, i, reason);
+        status = read_event(decoder, tep, tracefs, i, reason);
     return status < 0 ? status : read_page_format(decoder, tep, tracefs, reason);
 }
 
@@ -393,6 +428,15 @@ static void make_latency(const uint64_t *numbers, struct hr_osnoise_record *reco
     record->latency.ns = numbers[2];
 }
 
+/* TRACE_FLAG_HARDIRQ: it was in an interrupt. */
+#define FLAG_HARDIRQ 0x08
+
+static void make_cause(const uint64_t *numbers, struct hr_osnoise_record *record)
+{
+    record->cause.function = numbers[0];
+    record->cause.in_irq = (numbers[1] & FLAG_HARDIRQ) != 0;
+}
+
 static int make_record(const unsigned char *data, size_t size, const struct event_spec *event_spec,
                        const struct event *event, struct hr_osnoise_record *record)
 {
@@ -409,8 +453,10 @@ static int make_record(const unsigned char *data, size_t size, const struct even
         make_single_noise(numbers, record);
     else if (event_spec->type == HR_OSNOISE_RECORD_LATENCY)
         make_latency(numbers, record);
-    else
+    else if (event_spec->type == HR_OSNOISE_RECORD_PART)
         make_part(numbers, event_spec->kind, record);
+    else
+        make_cause(numbers, record);
     return event_spec->text != NULL ? get_text(data, size, event, record->part.name) : 0;
 }
 
@@ -437,8 +483,9 @@ static int decode_event(const struct hr_osnoise_decoder *decoder, const unsigned
  * which it includes. */
 enum event_type { TYPE_LONG = 0, TYPE_PADDING = 29, TYPE_TIME_EXTEND = 30, TYPE_TIME_STAMP = 31 };
 
-#define TYPE_BITS 5
-#define WORD      ((size_t)4)
+#define TYPE_BITS  5
+#define DELTA_BITS 27
+#define WORD       ((size_t)4)
 
 /* kernel/trace/ring_buffer.c: the used size; whether events were overwritten before this page; and
  * whether their number is stored behind the used part. */
@@ -455,16 +502,44 @@ static unsigned event_type_of(uint32_t head)
 #endif
 }
 
+static uint32_t event_delta_of(uint32_t head)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return head & ((1u << DELTA_BITS) - 1);
+#else
+    return head >> TYPE_BITS;
+#endif
+}
+
+/* As rb_update_read_stamp() does. @param next  the word behind the head. */
+static uint64_t advance_time(uint64_t time_ns, uint32_t head, uint64_t next)
+{
+    const uint32_t delta = event_delta_of(head);
+
+    switch (event_type_of(head)) {
+    case TYPE_PADDING:
+        return time_ns;
+    case TYPE_TIME_EXTEND:
+        return time_ns + (next << DELTA_BITS) + delta;
+    case TYPE_TIME_STAMP:
+        return (next << DELTA_BITS) + delta;
+    default:
+        return time_ns + delta;
+    }
+}
+
 /* Removes an event from the front. @param data  receives its contents; empty for padding and times.
- */
-static int parse_event(struct place *rest, const unsigned char *page, struct place *data)
+ * @param time_ns  becomes that of the event. */
+static int parse_event(struct place *rest, const unsigned char *page, struct place *data,
+                       uint64_t *time_ns)
 {
     size_t head = WORD, length;
     uint64_t next = 0;
 
     if (rest->size < WORD)
         return -EBADMSG;
-    unsigned type = event_type_of((uint32_t)get_number(page, (struct place){rest->offset, WORD}));
+    const uint32_t word = (uint32_t)get_number(page, (struct place){rest->offset, WORD});
+    const unsigned type = event_type_of(word);
     if (type == TYPE_LONG || type >= TYPE_PADDING) {
         if (rest->size < 2 * WORD)
             return -EBADMSG;
@@ -479,6 +554,7 @@ static int parse_event(struct place *rest, const unsigned char *page, struct pla
     if (length > rest->size - head)
         return -EBADMSG;
     *data = (struct place){rest->offset + head, type < TYPE_PADDING ? length : 0};
+    *time_ns = advance_time(*time_ns, word, next);
     rest->offset += head + length;
     rest->size -= head + length;
     return 0;
@@ -516,15 +592,20 @@ int hr_osnoise_decode(struct hr_osnoise_decoder *decoder, const void *page, size
 {
     struct hr_osnoise_record record;
     struct place rest, data;
+    uint64_t time_ns = 0;
 
     int status = read_header(decoder, page, size, &rest, lost);
+    if (status == 0)
+        time_ns = get_number(page, (struct place){0, sizeof(time_ns)});
     while (status >= 0 && rest.size > 0) {
-        status = parse_event(&rest, page, &data);
+        status = parse_event(&rest, page, &data, &time_ns);
         if (status == 0 && data.size > 0)
             status = decode_event(decoder, (const unsigned char *)page + data.offset, data.size,
                                   &record);
-        if (status == 1)
-            handle(&record, context);
+        if (status != 1)
+            continue;
+        record.time_ns = time_ns;
+        handle(&record, context);
     }
     return status < 0 ? status : 0;
 }

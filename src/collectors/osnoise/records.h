@@ -4,11 +4,12 @@
  *
  * Sources: libtraceevent (the events' formats, whose fields are found by name),
  * include/linux/ring_buffer.h (the pages), include/trace/events/osnoise.h,
- * kernel/trace/trace_entries.h (osnoise, timerlat).
+ * kernel/trace/trace_entries.h (osnoise, timerlat), include/linux/trace_events.h (trace_flag_type).
  */
 #ifndef HEADROOM_COLLECTORS_OSNOISE_RECORDS_H
 #define HEADROOM_COLLECTORS_OSNOISE_RECORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,10 +21,12 @@ enum hr_osnoise_record_type {
     HR_OSNOISE_RECORD_SINGLE_NOISE, /**< a single noise has ended: osnoise:sample_threshold */
     HR_OSNOISE_RECORD_PART,         /**< an interference has ended: osnoise:irq_noise, … */
     HR_OSNOISE_RECORD_LATENCY,      /**< a timer's interrupt or thread begins: ftrace:timerlat */
+    HR_OSNOISE_RECORD_CAUSE,        /**< a function begins: see osnoise/cause_events.h */
 };
 
 struct hr_osnoise_record {
     enum hr_osnoise_record_type type;
+    uint64_t time_ns; /**< by the same clock as start_ns */
     union {
         struct {
             uint64_t runtime_us, noise_us, max_single_us;
@@ -43,6 +46,10 @@ struct hr_osnoise_record {
             uint64_t context; /**< enum hr_osnoise_context, or 2: a thread's return to user space */
             uint64_t ns;
         } latency;
+        struct {
+            uint64_t function; /**< its address */
+            bool in_irq;
+        } cause;
     };
 };
 

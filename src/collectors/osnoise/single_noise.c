@@ -2,31 +2,45 @@
 #include "osnoise/single_noise.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* An interference, as it was recorded. */
-struct recent {
-    struct hr_osnoise_part part;
-    uint64_t start_ns;
+#include "osnoise/causes.h"
+
+/* An interference, as it was recorded, or several that are added up. */
+struct interference {
+    enum hr_osnoise_kind kind;
+    int number;
+    char name[HR_OSNOISE_NAME];
+    uint64_t start_ns; /* of one */
+    uint64_t duration_ns, count;
+    struct hr_osnoise_spans spans;
+};
+
+/* A noise whose functions have no names yet. */
+struct found {
+    struct hr_osnoise_single_noise noise;
+    struct hr_osnoise_spans spans[HR_OSNOISE_PARTS]; /* of its parts */
 };
 
 struct cpu {
-    struct recent recent[HR_OSNOISE_RECENT_PARTS];
+    struct interference recent[HR_OSNOISE_RECENT_PARTS];
     size_t next, count;    /* of the ring */
     bool has_forgotten;    /* some parts were overwritten in the ring, the last of which */
     uint64_t forgotten_ns; /* began then */
     bool lost;             /* records were lost since the last noise */
     uint64_t noise_count;  /* since the last hr_osnoise_single_noises_take() */
-    struct hr_osnoise_single_noise found[HR_OSNOISE_SINGLE_NOISES]; /* some of them */
+    struct found found[HR_OSNOISE_SINGLE_NOISES]; /* some of them */
     size_t found_count;
+    struct hr_osnoise_causes causes;
 };
 
 struct hr_osnoise_single_noises {
     uint64_t max_single_ns;
     struct hr_osnoise_single_noise *taken; /* of all CPUs */
     size_t cpu_count;
-    struct hr_osnoise_part merged[HR_OSNOISE_RECENT_PARTS]; /* scratch space of one call */
+    struct interference merged[HR_OSNOISE_RECENT_PARTS]; /* scratch space of one call */
     struct cpu cpus[];
 };
 
@@ -60,7 +74,7 @@ void hr_osnoise_single_noises_close(struct hr_osnoise_single_noises *single_nois
 
 static void remember_part(struct cpu *cpu, const struct hr_osnoise_record *record)
 {
-    struct recent *recent = &cpu->recent[cpu->next];
+    struct interference *recent = &cpu->recent[cpu->next];
 
     if (cpu->count == HR_OSNOISE_RECENT_PARTS) {
         if (!cpu->has_forgotten || recent->start_ns > cpu->forgotten_ns)
@@ -69,22 +83,22 @@ static void remember_part(struct cpu *cpu, const struct hr_osnoise_record *recor
     } else {
         cpu->count++;
     }
-    recent->start_ns = record->part.start_ns;
-    recent->part = (struct hr_osnoise_part){.kind = record->part.kind,
-                                            .number = record->part.number,
-                                            .duration_ns = record->part.duration_ns,
-                                            .count = 1};
-    memcpy(recent->part.name, record->part.name, sizeof(recent->part.name));
+    *recent = (struct interference){.kind = record->part.kind,
+                                    .number = record->part.number,
+                                    .start_ns = record->part.start_ns,
+                                    .duration_ns = record->part.duration_ns,
+                                    .count = 1,
+                                    .spans = hr_osnoise_causes_take(&cpu->causes, record)};
+    memcpy(recent->name, record->part.name, sizeof(recent->name));
     cpu->next = (cpu->next + 1) % HR_OSNOISE_RECENT_PARTS;
 }
 
-static bool is_same(const struct hr_osnoise_part *a, const struct hr_osnoise_part *b)
+static bool is_same(const struct interference *a, const struct interference *b)
 {
     return a->kind == b->kind && a->number == b->number && strcmp(a->name, b->name) == 0;
 }
 
-static void merge_part(struct hr_osnoise_part *merged, size_t *count,
-                       const struct hr_osnoise_part *part)
+static void merge_part(struct interference *merged, size_t *count, const struct interference *part)
 {
     size_t i = 0;
 
@@ -96,11 +110,12 @@ static void merge_part(struct hr_osnoise_part *merged, size_t *count,
     }
     merged[i].count += part->count;
     merged[i].duration_ns += part->duration_ns;
+    hr_osnoise_spans_add(&merged[i].spans, &part->spans);
 }
 
 static int compare_duration(const void *left, const void *right)
 {
-    const struct hr_osnoise_part *a = left, *b = right;
+    const struct interference *a = left, *b = right;
 
     return (a->duration_ns < b->duration_ns) - (a->duration_ns > b->duration_ns);
 }
@@ -112,15 +127,15 @@ static size_t collect_parts(struct hr_osnoise_single_noises *single_noises, cons
     size_t count = 0, oldest = cpu->count < HR_OSNOISE_RECENT_PARTS ? 0 : cpu->next;
 
     for (size_t i = 0; i < cpu->count; i++) {
-        const struct recent *recent = &cpu->recent[(oldest + i) % HR_OSNOISE_RECENT_PARTS];
+        const struct interference *recent = &cpu->recent[(oldest + i) % HR_OSNOISE_RECENT_PARTS];
         if (recent->start_ns >= start_ns && recent->start_ns - start_ns <= duration_ns)
-            merge_part(single_noises->merged, &count, &recent->part);
+            merge_part(single_noises->merged, &count, recent);
     }
     qsort(single_noises->merged, count, sizeof(single_noises->merged[0]), compare_duration);
     return count;
 }
 
-static uint64_t count_parts(const struct hr_osnoise_part *parts, size_t count)
+static uint64_t count_parts(const struct interference *parts, size_t count)
 {
     uint64_t sum = 0;
 
@@ -132,38 +147,51 @@ static uint64_t count_parts(const struct hr_osnoise_part *parts, size_t count)
 /* --- Noises --------------------------------------------------------------- */
 
 /* @return the place for a noise: of those before it the last ones stay, and the longest of all. */
-static struct hr_osnoise_single_noise *get_place(struct cpu *cpu, uint64_t duration_ns)
+static struct found *get_place(struct cpu *cpu, uint64_t duration_ns)
 {
-    struct hr_osnoise_single_noise *found = cpu->found;
+    struct found *found = cpu->found;
     size_t longest = 0;
 
     if (cpu->found_count < HR_OSNOISE_SINGLE_NOISES)
         return &found[cpu->found_count++];
     for (size_t i = 1; i < HR_OSNOISE_SINGLE_NOISES; i++)
-        if (found[i].duration_ns > found[longest].duration_ns)
+        if (found[i].noise.duration_ns > found[longest].noise.duration_ns)
             longest = i;
-    const size_t dropped = longest == 0 && found[0].duration_ns >= duration_ns ? 1 : 0;
+    const size_t dropped = longest == 0 && found[0].noise.duration_ns >= duration_ns ? 1 : 0;
     memmove(&found[dropped], &found[dropped + 1],
             (HR_OSNOISE_SINGLE_NOISES - 1 - dropped) * sizeof(*found));
     return &found[HR_OSNOISE_SINGLE_NOISES - 1];
+}
+
+static void set_part(struct hr_osnoise_part *part, const struct interference *merged)
+{
+    *part = (struct hr_osnoise_part){.kind = merged->kind,
+                                     .number = merged->number,
+                                     .duration_ns = merged->duration_ns,
+                                     .count = merged->count};
+    memcpy(part->name, merged->name, sizeof(part->name));
 }
 
 static void add_noise(struct hr_osnoise_single_noises *single_noises, struct cpu *cpu,
                       unsigned number, const struct hr_osnoise_record *record)
 {
     uint64_t start_ns = record->single_noise.start_ns;
-    struct hr_osnoise_single_noise *found = get_place(cpu, record->single_noise.duration_ns);
+    struct found *found = get_place(cpu, record->single_noise.duration_ns);
+    struct hr_osnoise_single_noise *noise = &found->noise;
 
     cpu->noise_count++;
     size_t count = collect_parts(single_noises, cpu, start_ns, record->single_noise.duration_ns);
-    found->cpu = number;
-    found->duration_ns = record->single_noise.duration_ns;
-    found->interference_count = record->single_noise.interference_count;
-    found->part_count = count < HR_OSNOISE_PARTS ? count : HR_OSNOISE_PARTS;
-    memcpy(found->parts, single_noises->merged, found->part_count * sizeof(found->parts[0]));
-    found->parts_are_all = count <= HR_OSNOISE_PARTS && !cpu->lost &&
+    noise->cpu = number;
+    noise->duration_ns = record->single_noise.duration_ns;
+    noise->interference_count = record->single_noise.interference_count;
+    noise->part_count = count < HR_OSNOISE_PARTS ? count : HR_OSNOISE_PARTS;
+    for (size_t i = 0; i < noise->part_count; i++) {
+        set_part(&noise->parts[i], &single_noises->merged[i]);
+        found->spans[i] = single_noises->merged[i].spans;
+    }
+    noise->parts_are_all = count <= HR_OSNOISE_PARTS && !cpu->lost &&
                            !(cpu->has_forgotten && cpu->forgotten_ns >= start_ns) &&
-                           count_parts(single_noises->merged, count) >= found->interference_count;
+                           count_parts(single_noises->merged, count) >= noise->interference_count;
 }
 
 /* Noises don't overlap: records lost before this one can't be missing in the next. */
@@ -173,6 +201,8 @@ void hr_osnoise_single_noises_add_record(struct hr_osnoise_single_noises *single
 {
     struct cpu *at = &single_noises->cpus[place];
 
+    if (record->type == HR_OSNOISE_RECORD_CAUSE)
+        hr_osnoise_causes_add(&at->causes, record);
     if (record->type == HR_OSNOISE_RECORD_PART)
         remember_part(at, record);
     if (record->type != HR_OSNOISE_RECORD_SINGLE_NOISE)
@@ -186,6 +216,7 @@ void hr_osnoise_single_noises_mark_lost(struct hr_osnoise_single_noises *single_
                                         size_t place)
 {
     single_noises->cpus[place].lost = true;
+    hr_osnoise_causes_forget(&single_noises->cpus[place].causes);
 }
 
 uint64_t hr_osnoise_single_noises_count(const struct hr_osnoise_single_noises *single_noises,
@@ -194,15 +225,43 @@ uint64_t hr_osnoise_single_noises_count(const struct hr_osnoise_single_noises *s
     return single_noises->cpus[place].noise_count;
 }
 
+/* --- Names of functions --------------------------------------------------- */
+
+/* One without a name is left out. */
+static void name_functions(struct hr_osnoise_part *part, struct hr_osnoise_spans *spans,
+                           const struct hr_osnoise_namer *namer)
+{
+    hr_osnoise_spans_sort(spans);
+    part->has_more_functions = spans->has_more;
+    for (size_t i = 0; i < spans->count; i++) {
+        const char *name = namer->name(namer->context, spans->of[i].function);
+        if (name == NULL)
+            continue;
+        if (part->function_count == HR_OSNOISE_FUNCTIONS)
+            part->has_more_functions = true;
+        else
+            snprintf(part->functions[part->function_count++], HR_OSNOISE_NAME, "%s", name);
+    }
+}
+
+static void take_noise(struct found *found, const struct hr_osnoise_namer *namer,
+                       struct hr_osnoise_single_noise *taken)
+{
+    *taken = found->noise;
+    for (size_t i = 0; i < taken->part_count; i++)
+        name_functions(&taken->parts[i], &found->spans[i], namer);
+}
+
 const struct hr_osnoise_single_noise *
-hr_osnoise_single_noises_take(struct hr_osnoise_single_noises *single_noises, size_t *count)
+hr_osnoise_single_noises_take(struct hr_osnoise_single_noises *single_noises,
+                              const struct hr_osnoise_namer *namer, size_t *count)
 {
     struct hr_osnoise_single_noise *end = single_noises->taken;
 
     for (size_t i = 0; i < single_noises->cpu_count; i++) {
         struct cpu *cpu = &single_noises->cpus[i];
-        memcpy(end, cpu->found, cpu->found_count * sizeof(*end));
-        end += cpu->found_count;
+        for (size_t f = 0; f < cpu->found_count; f++)
+            take_noise(&cpu->found[f], namer, end++);
         cpu->found_count = 0;
         cpu->noise_count = 0;
     }

@@ -42,10 +42,19 @@ void hr_osnoise_single_noises_mark_lost(struct hr_osnoise_single_noises *single_
 uint64_t hr_osnoise_single_noises_count(const struct hr_osnoise_single_noises *single_noises,
                                         size_t place);
 
+/** What has the names of functions. */
+struct hr_osnoise_namer {
+    /** @return the name of the function at an address, valid until the next call; NULL: it isn't
+     * known. */
+    const char *(*name)(void *context, uint64_t function);
+    void *context;
+};
+
 /** Gives the noises found since the last call, and forgets them; valid until the next record is
  * added. They are in the order of places, and of each in order of time: of a CPU with more than
  * HR_OSNOISE_SINGLE_NOISES the longest, and the last ones besides. */
 const struct hr_osnoise_single_noise *
-hr_osnoise_single_noises_take(struct hr_osnoise_single_noises *single_noises, size_t *count);
+hr_osnoise_single_noises_take(struct hr_osnoise_single_noises *single_noises,
+                              const struct hr_osnoise_namer *namer, size_t *count);
 
 #endif

@@ -126,6 +126,17 @@ static void print_cpus(FILE *file, const struct osnoise_report *report)
 
 /* --- Single noises -------------------------------------------------------- */
 
+static void print_functions(FILE *file, const struct hr_osnoise_part *part)
+{
+    fputs(",\"functions\":[", file);
+    for (size_t i = 0; i < part->function_count; i++) {
+        if (i > 0)
+            putc(',', file);
+        json_print_string(file, part->functions[i]);
+    }
+    fprintf(file, "],\"functions_are_all\":%s", part->has_more_functions ? "false" : "true");
+}
+
 static void print_part(FILE *file, const struct hr_osnoise_part *part)
 {
     bool numbered = part->kind != HR_OSNOISE_NMI;
@@ -136,6 +147,7 @@ static void print_part(FILE *file, const struct hr_osnoise_part *part)
         fprintf(file, "%d", part->number);
     else
         fputs("null", file);
+    print_functions(file, part);
     json_print_count(file, ",\"count\":", true, part->count);
     json_print_count(file, ",\"duration_ns\":", true, part->duration_ns);
     putc('}', file);

@@ -422,6 +422,7 @@ int osnoise_main(int argc, char **argv)
 {
     struct options options = {
         .request = {.title = argv[0], .sources = 5, .options = hr_osnoise_defaults}};
+    options.request.options.causes = true;
     setlocale(LC_ALL, "");
     /* Numbers have a decimal point in every locale. */
     setlocale(LC_NUMERIC, "C");

@@ -327,6 +327,19 @@ int osnoise_table_print(FILE *file, const struct osnoise_report *report)
 
 /* --- Single noises -------------------------------------------------------- */
 
+static void print_functions(FILE *file, const struct hr_osnoise_part *part,
+                            enum label_charset charset)
+{
+    char name[HR_OSNOISE_NAME];
+    if (part->function_count == 0)
+        return;
+    for (size_t i = 0; i < part->function_count; i++) {
+        label_fit(part->functions[i], INT_MAX, charset, name, sizeof(name));
+        fprintf(file, "%s%s", i > 0 ? ", " : " (", name);
+    }
+    fprintf(file, "%s)", part->has_more_functions ? " and more" : "");
+}
+
 static void print_part(FILE *file, const struct hr_osnoise_part *part, enum label_charset charset)
 {
     char name[HR_OSNOISE_NAME];
@@ -334,6 +347,7 @@ static void print_part(FILE *file, const struct hr_osnoise_part *part, enum labe
     fprintf(file, "%s %s", hr_osnoise_kind_name(part->kind), name);
     if (part->kind == HR_OSNOISE_THREAD)
         fprintf(file, "[%d]", part->number);
+    print_functions(file, part, charset);
     fprintf(file, " %.1f us", (double)part->duration_ns / HR_NS_PER_US);
     if (part->count > 1)
         fprintf(file, " (%" PRIu64 " times)", part->count);

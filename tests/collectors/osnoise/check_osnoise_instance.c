@@ -240,23 +240,30 @@ END_TEST
 static const struct {
     uint64_t period_us, runtime_us, max_single_ns, buffer_bytes;
     unsigned least_kb, most_kb;
+    bool causes;
 } sizes[] = {
-    {1000000, 10000, 0, 0, 16, 16},
-    {10000, 100, 0, 0, 16, 16},
-    {1000, 100, 0, 0, 125, 130},
-    {1000, 10, 1, 0, 128, 130},
-    {100, 100, 0, 0, 1250, 1255},
-    {1, 1, 0, 0, 1250, 1410},
-    {UINT64_MAX, 1, 0, 0, 16, 16},
+    {1000000, 10000, 0, 0, 16, 16, false},
+    {10000, 100, 0, 0, 16, 16, false},
+    {1000, 100, 0, 0, 125, 130, false},
+    {1000, 10, 1, 0, 128, 130, false},
+    {100, 100, 0, 0, 1250, 1255, false},
+    {1, 1, 0, 0, 1250, 1410, false},
+    {UINT64_MAX, 1, 0, 0, 16, 16, false},
     /* with an alert by the share of time in which interferences are recorded */
-    {1000000, 10000, 1, 0, 128, 128},
-    {1000000, 90000, 1, 0, 128, 128},
-    {1000000, 500000, 1, 0, 704, 706},
-    {1000000, 1000000, 1, 0, 1408, 1408},
-    {UINT64_MAX, UINT64_MAX / 2, 1, 0, 704, 706},
-    {0, 0, 1, 0, 1408, 1408}, /* of the other program, and unknown */
-    {1000000, 1000000, 1, 16384, 16, 16},
-    {1000000, 10000, 0, 16 << 20, 16384, 16384},
+    {1000000, 10000, 1, 0, 128, 128, false},
+    {1000000, 90000, 1, 0, 128, 128, false},
+    {1000000, 500000, 1, 0, 704, 706, false},
+    {1000000, 1000000, 1, 0, 1408, 1408, false},
+    {UINT64_MAX, UINT64_MAX / 2, 1, 0, 704, 706, false},
+    {0, 0, 1, 0, 1408, 1408, false}, /* of the other program, and unknown */
+    {1000000, 1000000, 1, 16384, 16, 16, false},
+    {1000000, 10000, 0, 16 << 20, 16384, 16384, false},
+    /* and by the works of kworkers, which are recorded all the time */
+    {1000000, 10000, 1, 0, 384, 384, true},
+    {1000000, 500000, 1, 0, 960, 962, true},
+    {1000000, 1000000, 1, 0, 1408, 1408, true},
+    {1000000, 10000, 0, 0, 16, 16, true},
+    {1000000, 10000, 1, 16384, 16, 16, true},
 };
 
 START_TEST(buffers_are_as_large_as_needed)
@@ -265,7 +272,8 @@ START_TEST(buffers_are_as_large_as_needed)
                                    .period_us = sizes[_i].period_us,
                                    .runtime_us = sizes[_i].runtime_us,
                                    .buffer_bytes = sizes[_i].buffer_bytes,
-                                   .max_single_ns = sizes[_i].max_single_ns};
+                                   .max_single_ns = sizes[_i].max_single_ns,
+                                   .causes = sizes[_i].causes};
 
     add_cpus(&plan.cpus, 1, 2);
     make(&plan);

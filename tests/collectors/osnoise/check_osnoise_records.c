@@ -103,6 +103,72 @@ START_TEST(a_page_that_is_cut_off_is_refused)
 }
 END_TEST
 
+/* Each is recorded when it has ended, which takes the emulated machine some 10 us: so no earlier,
+ * and none before the one above it. */
+static void check_time(const struct hr_osnoise_record *record, void *context)
+{
+    uint64_t *last_ns = context, end_ns = 0;
+
+    if (record->type == HR_OSNOISE_RECORD_PART)
+        end_ns = record->part.start_ns + record->part.duration_ns;
+    else if (record->type == HR_OSNOISE_RECORD_SINGLE_NOISE)
+        end_ns = record->single_noise.start_ns + record->single_noise.duration_ns;
+    ck_assert_uint_ge(record->time_ns, end_ns);
+    ck_assert_uint_ge(record->time_ns, *last_ns);
+    if (record->type == HR_OSNOISE_RECORD_SINGLE_NOISE)
+        ck_assert_uint_lt(record->time_ns, end_ns + 100000);
+    *last_ns = record->time_ns;
+}
+
+START_TEST(records_have_their_times)
+{
+    static char page[8192];
+    struct hr_osnoise_decoder *decoder = open_recorded();
+    uint64_t lost = 0, last_ns = 0;
+
+    size_t size = read_fixture("page", page, sizeof(page));
+    ck_assert_int_eq(hr_osnoise_decode(decoder, page, size, check_time, &last_ns, &lost), 0);
+    ck_assert_uint_gt(last_ns, 0);
+    hr_osnoise_decoder_close(decoder);
+}
+END_TEST
+
+static uint64_t times_ns[8];
+static size_t time_count;
+
+static void keep_time(const struct hr_osnoise_record *record, void *context)
+{
+    (void)context;
+    times_ns[time_count++] = record->time_ns;
+}
+
+/* ring_buffer.c, rb_update_read_stamp(): padding has no time; each other event adds its own. */
+START_TEST(times_are_added_up)
+{
+    struct hr_osnoise_decoder *decoder = open_recorded();
+    struct page page = {.used = 0};
+    const uint64_t begin_ns = 5000000000;
+    uint64_t lost = 0;
+    static const uint64_t expected[] = {1, 2, 2 + ((UINT64_C(0x12345) << 27) + 77) + 1};
+
+    put_nmi(&page, 1); /* each 1 ns later than the one before */
+    put_padding(&page, 20);
+    put_nmi(&page, 2);
+    put_time(&page, 30);
+    put_nmi(&page, 3);
+    put_time(&page, 31);
+    put_nmi(&page, 4);
+    memcpy(page.bytes, &begin_ns, sizeof(begin_ns));
+    size_t size = end_page(&page, 0);
+    ck_assert_int_eq(hr_osnoise_decode(decoder, page.bytes, size, keep_time, NULL, &lost), 0);
+    ck_assert_uint_eq(time_count, 4);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_uint_eq(times_ns[i], begin_ns + expected[i]);
+    ck_assert_uint_eq(times_ns[3], (UINT64_C(0x12345) << 27) + 77 + 1);
+    hr_osnoise_decoder_close(decoder);
+}
+END_TEST
+
 /* --- Pages of every kind -------------------------------------------------- */
 
 START_TEST(an_empty_page_has_nothing)
@@ -550,6 +616,8 @@ static TCase *pages(void)
 
     tcase_add_test(tests, a_recorded_page_has_what_the_kernel_prints);
     tcase_add_test(tests, a_page_that_is_cut_off_is_refused);
+    tcase_add_test(tests, records_have_their_times);
+    tcase_add_test(tests, times_are_added_up);
     tcase_add_test(tests, an_empty_page_has_nothing);
     tcase_add_test(tests, what_isnt_a_record_is_passed_over);
     tcase_add_test(tests, a_long_event_has_its_length_in_a_word_of_its_own);

@@ -56,9 +56,21 @@ static void add(struct hr_osnoise_record record)
     hr_osnoise_single_noises_add_record(single_noises, 2, 8, &record);
 }
 
+/* The functions have letters as addresses, and names but for 'x'. */
+static const char *name_function(void *context, uint64_t function)
+{
+    static char name[2];
+
+    ck_assert_ptr_eq(context, &single_noises);
+    name[0] = (char)function;
+    return function == 'x' ? NULL : name;
+}
+
+static const struct hr_osnoise_namer namer = {name_function, &single_noises};
+
 static void take(void)
 {
-    found = hr_osnoise_single_noises_take(single_noises, &found_count);
+    found = hr_osnoise_single_noises_take(single_noises, &namer, &found_count);
 }
 
 static void take_one(void)
@@ -323,6 +335,80 @@ START_TEST(a_noisy_cpu_hides_no_other)
 }
 END_TEST
 
+/* --- Functions ------------------------------------------------------------ */
+
+static void add_function(uint64_t time_ns, char function)
+{
+    const struct hr_osnoise_record record = {
+        .type = HR_OSNOISE_RECORD_CAUSE, .time_ns = time_ns, .cause = {(uint64_t)function, false}};
+
+    add(record);
+}
+
+static void add_part(enum hr_osnoise_kind kind, const char *name, uint64_t start_ns,
+                     uint64_t end_ns)
+{
+    struct hr_osnoise_record record = part(kind, name, 7, start_ns, end_ns - start_ns);
+
+    record.time_ns = end_ns;
+    add(record);
+}
+
+static void assert_functions(size_t i, const char *expected)
+{
+    char text[64] = "";
+
+    for (size_t f = 0; f < found->parts[i].function_count; f++)
+        strcat(text, found->parts[i].functions[f]);
+    strcat(text, found->parts[i].has_more_functions ? "+" : "");
+    ck_assert_str_eq(text, expected);
+}
+
+/* A kworker works twice; in the second of its works the tick comes. What has no name is left out.
+ */
+START_TEST(parts_have_their_functions)
+{
+    add_function(10010, 'a');
+    add_part(HR_OSNOISE_THREAD, "kworker/8:1", 10000, 10100);
+    add_function(10210, 'b');
+    add_function(10301, 't');
+    add_function(10305, 'x');
+    add_part(HR_OSNOISE_IRQ, "local_timer", 10300, 10310);
+    add_part(HR_OSNOISE_THREAD, "kworker/8:1", 10200, 10400);
+    add_part(HR_OSNOISE_SOFTIRQ, "RCU", 10500, 10501);
+    add(single_noise(10000, 2000, 4));
+    take_one();
+    assert_part(0, HR_OSNOISE_THREAD, "kworker/8:1", 7, 300, 2);
+    assert_functions(0, "ba");
+    assert_part(1, HR_OSNOISE_IRQ, "local_timer", 7, 10, 1);
+    assert_functions(1, "t");
+    assert_functions(2, "");
+}
+END_TEST
+
+START_TEST(of_many_functions_there_are_more)
+{
+    for (char c = 'a'; c < 'h'; c++)
+        add_function(10000 + (uint64_t)(c - 'a') * (uint64_t)(c - 'a'), c);
+    add_part(HR_OSNOISE_SOFTIRQ, "TIMER", 10000, 10036);
+    add(single_noise(10000, 2000, 1));
+    take_one();
+    assert_functions(0, "fed+");
+}
+END_TEST
+
+START_TEST(functions_before_a_loss_are_forgotten)
+{
+    add_function(10010, 'a');
+    hr_osnoise_single_noises_mark_lost(single_noises, 2);
+    add_function(10020, 'b');
+    add_part(HR_OSNOISE_THREAD, "kworker/8:1", 10000, 10100);
+    add(single_noise(10000, 2000, 1));
+    take_one();
+    assert_functions(0, "b");
+}
+END_TEST
+
 /* Numbers as no clock gives them. */
 START_TEST(a_noise_may_end_beyond_all_numbers)
 {
@@ -354,6 +440,9 @@ int main(void)
     tcase_add_loop_test(tests, the_longest_and_the_last_are_kept, 0,
                         (int)(sizeof(orders) / sizeof(orders[0])));
     tcase_add_test(tests, a_noisy_cpu_hides_no_other);
+    tcase_add_test(tests, parts_have_their_functions);
+    tcase_add_test(tests, of_many_functions_there_are_more);
+    tcase_add_test(tests, functions_before_a_loss_are_forgotten);
     tcase_add_test(tests, a_noise_may_end_beyond_all_numbers);
     return run_suite("osnoise_singles", tests);
 }

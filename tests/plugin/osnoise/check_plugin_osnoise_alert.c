@@ -14,9 +14,10 @@
 #define PARTS(...)                                                                                 \
     .parts = {__VA_ARGS__},                                                                        \
     .part_count = sizeof((struct hr_osnoise_part[]){__VA_ARGS__}) / sizeof(struct hr_osnoise_part)
-#define SPINNER HR_OSNOISE_THREAD, "spinner", 812, 2001000, 1
-#define TIMER   HR_OSNOISE_IRQ, "local_timer", 236, 9000, 1
-#define LONG    HR_OSNOISE_IRQ, "mlx5_comp3@pci:0000:3b:00.0-and-a-tail-of-it", 124, 9000000, 1000
+#define SPINNER HR_OSNOISE_THREAD, "spinner", 812, 2001000, .count = 1
+#define TIMER   HR_OSNOISE_IRQ, "local_timer", 236, 9000, .count = 1
+#define LONG                                                                                       \
+    HR_OSNOISE_IRQ, "mlx5_comp3@pci:0000:3b:00.0-and-a-tail-of-it", 124, 9000000, .count = 1000
 
 static const struct {
     struct hr_osnoise_single_noise single_noise;
@@ -36,12 +37,24 @@ static const struct {
      "noise of 2000 us on CPU 3, above 50 us: thread spinner[812] 2001 us",
      NULL},
     {{8191, 60500, 4,
-      PARTS({HR_OSNOISE_SOFTIRQ, "NET_RX", 3, 40400, 3}, {HR_OSNOISE_NMI, "NMI", 0, 1540, 1},
-            {HR_OSNOISE_THREAD, "a\nb", 7, 350, 1}),
+      PARTS({HR_OSNOISE_SOFTIRQ, "NET_RX", 3, 40400, .count = 3},
+            {HR_OSNOISE_NMI, "NMI", 0, 1540, .count = 1},
+            {HR_OSNOISE_THREAD, "a\nb", 7, 350, .count = 1}),
       .parts_are_all = true},
      "noise of 60 us on CPU 8191, above 50 us: softirq NET_RX 40 us (3 times), nmi 1.5 us, thread "
      "a?b[7] 0.35 us; 18 us unexplained",
      "thread a?b[7] 0.35 us"},
+    /* the functions that ran, of which there may be more than are named */
+    {{3, 2013000, 2,
+      PARTS({HR_OSNOISE_THREAD, "kworker/3:1", 93, 1900000, .count = 2,
+             .functions = {"refresh_vm_stats", "nvme_timeout [nvme]"}, .function_count = 2},
+            {HR_OSNOISE_IRQ, "local_timer", 236, 9000, .count = 1, .functions = {"a", "b", "c"},
+             .function_count = 3, .has_more_functions = true}),
+      .parts_are_all = false},
+     "noise of 2013 us on CPU 3, above 50 us: thread kworker/3:1[93] (refresh_vm_stats, "
+     "nvme_timeout [nvme]) 1900 us (2 times), irq local_timer[236] (a, b, c and more) 9 us, and "
+     "more",
+     "irq local_timer[236] (a, b, c and more) 9 us"},
     {{3, 51000, 0, .parts_are_all = true},
      "noise of 51 us on CPU 3, above 50 us, without any interference that the kernel saw: "
      "hardware, firmware or the host of a virtual machine",
@@ -51,7 +64,7 @@ static const struct {
      NULL},
     /* names of any bytes: UTF-8 stays; not so what only looks like it, or is cut off */
     {{3, 60000, 1,
-      PARTS({HR_OSNOISE_THREAD, "K\xc3\xb6ln \xe2\x82\xac \xf0\x9f\x98\x80", 7, 59000, 1}),
+      PARTS({HR_OSNOISE_THREAD, "K\xc3\xb6ln \xe2\x82\xac \xf0\x9f\x98\x80", 7, 59000, .count = 1}),
       .parts_are_all = true},
      "noise of 60 us on CPU 3, above 50 us: thread K\xc3\xb6ln \xe2\x82\xac \xf0\x9f\x98\x80[7] 59 "
      "us; "
@@ -59,11 +72,11 @@ static const struct {
      "thread K\xc3\xb6ln \xe2\x82\xac \xf0\x9f\x98\x80[7] 59 us"},
     {{3, 60000, 1,
       PARTS({HR_OSNOISE_THREAD, "a\xff\x80 \xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xc3", 7, 59000,
-             1}),
+             .count = 1}),
       .parts_are_all = true},
      "noise of 60 us on CPU 3, above 50 us: thread a?? ?? ??? ???? ?[7] 59 us; 1 us unexplained",
      "thread a?? ?? ??? ???? ?[7] 59 us"},
-    {{3, 60000, 1, PARTS({HR_OSNOISE_THREAD, "a\x1b[2J\x7f\xc2\x9b", 7, 59000, 1}),
+    {{3, 60000, 1, PARTS({HR_OSNOISE_THREAD, "a\x1b[2J\x7f\xc2\x9b", 7, 59000, .count = 1}),
       .parts_are_all = true},
      "noise of 60 us on CPU 3, above 50 us: thread a?[2J???[7] 59 us; 1 us unexplained",
      "thread a?[2J???[7] 59 us"},
