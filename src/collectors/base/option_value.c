@@ -377,6 +377,7 @@ static const struct rule rules[] = {
     {"osnoise", "Alert", "Severity", SEVERITY},
     {"osnoise", "Alert", "Quiet", SECONDS(1, DAY_S)},
     {"osnoise", "Alert", "Repeat", SECONDS(0, DAY_S)},
+    {"osnoise", "Alert", "Causes", BOOLEAN},
     {"headroom", "Plugin", "System", BOOLEAN},
     {"headroom", "Plugin", "Trouble", TROUBLE},
     {"headroom", "Plugin", "Horizon", SECONDS(60, DAY_S)},
