@@ -37,6 +37,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "headroom/cpu_choice.h"
 #include "headroom/priority.h"
@@ -44,6 +45,7 @@
 
 struct hr_root;
 struct hr_osnoise;
+struct hr_osnoise_traces;
 
 enum hr_osnoise_mode {
     HR_OSNOISE_WORKLOAD, /**< "osnoise" */
@@ -86,6 +88,7 @@ struct hr_osnoise_options {
     uint64_t max_single_ns; /**< report single noises above this; 0: none. Not in SOURCES and
                                TIMERLAT */
     bool causes;            /**< with the functions that ran in them, as far as these are known */
+    bool traces; /**< and with what was recorded around them, see hr_osnoise_trace_print() */
     /** The kernel's buffer for records of each CPU that is measured, 16 KiB to 16 MiB; 0: what the
      * period, and with max_single_ns the share of it that is measured, ask for. */
     uint64_t buffer_bytes;
@@ -262,7 +265,8 @@ struct hr_osnoise_reading {
     /** Of each CPU the longest, and the last few besides; in order of time on each CPU. */
     const struct hr_osnoise_single_noise *single_noises;
     size_t single_noise_count;
-    uint64_t single_noise_more_count; /**< how many more there were, on all CPUs */
+    uint64_t single_noise_more_count;       /**< how many more there were, on all CPUs */
+    const struct hr_osnoise_traces *traces; /**< see hr_osnoise_trace_print(); NULL: none */
     /** What doesn't prevent measuring but should be known, such as a stop_tracing_us that another
      * program has set. The error identifies the warning; 0 is none. */
     struct hr_reason warning;
@@ -399,6 +403,16 @@ int hr_osnoise_begin(struct hr_osnoise *osnoise, struct hr_reason *reason);
  */
 int hr_osnoise_read(struct hr_osnoise *osnoise, struct hr_osnoise_reading *reading,
                     struct hr_reason *reason);
+
+/**
+ * Prints what the kernel recorded of a CPU around its longest single noise of a reading, of those
+ * above max_single_ns: up to 128 records until the noise, and 16 behind it, as far as these were
+ * read with it; nearly as the kernel's `trace` has them. A line has less than 256 bytes.
+ *
+ * @param reading  the last one.
+ * @return false: there is none, and nothing is printed.
+ */
+bool hr_osnoise_trace_print(const struct hr_osnoise_reading *reading, unsigned cpu, FILE *file);
 
 /**
  * Ends the run, if there is one, and restores.

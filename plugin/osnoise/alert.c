@@ -5,12 +5,14 @@
 
 #include "headroom/clock.h"
 #include "osnoise/alarms.h"
+#include "osnoise/kept_traces.h"
 
 struct osnoise_alert {
     struct osnoise_rule rule;
     const struct hr_osnoise_options *osnoise;
     struct osnoise_alarms *alarms;
-    uint64_t claim_ns; /* from when on alarms end that can't go on */
+    struct kept_traces *traces; /* NULL: none are kept */
+    uint64_t claim_ns;          /* from when on alarms end that can't go on */
 };
 
 /* --- Opening and closing -------------------------------------------------- */
@@ -44,8 +46,14 @@ int osnoise_alert_open(const struct osnoise_alert_options *options, struct osnoi
     opened->osnoise = options->osnoise;
     opened->claim_ns = hr_clock_ns() + options->claim_ns;
     set_repeating(opened);
-    *alert = opened;
-    return 0;
+    if (can_begin && options->rule.kept_traces > 0)
+        status = kept_traces_open(options->osnoise->state_path, options->rule.kept_traces,
+                                  &opened->traces);
+    if (status < 0)
+        osnoise_alert_close(opened);
+    else
+        *alert = opened;
+    return status;
 }
 
 void osnoise_alert_close(struct osnoise_alert *alert)
@@ -53,6 +61,7 @@ void osnoise_alert_close(struct osnoise_alert *alert)
     if (alert == NULL)
         return;
     osnoise_alarms_close(alert->alarms);
+    kept_traces_close(alert->traces);
     free(alert);
 }
 
@@ -94,6 +103,7 @@ static bool is_report_due(const struct osnoise_rule *rule, const struct osnoise_
 
 /* While the queue is full the next noise tries again. */
 static void report_noise(struct osnoise_alert *alert, struct osnoise_alarm *alarm,
+                         const struct hr_osnoise_reading *reading,
                          const struct hr_osnoise_single_noise *noise)
 {
     notification_t notice;
@@ -103,11 +113,15 @@ static void report_noise(struct osnoise_alert *alert, struct osnoise_alarm *alar
     osnoise_notification_single_noise(&notice, &alert->rule, noise,
                                       is_reported(alarm) ? &alarm->excess : NULL,
                                       alarm->lasting_ns);
+    const char *trace = kept_traces_put(alert->traces, reading, alarm->cpu, notice.message);
+    if (trace != NULL)
+        osnoise_notification_add_trace(&notice, trace);
     if (osnoise_alarms_begin(alert->alarms, alarm, &notice))
         alarm->repeat_ns = alarm->lasting_ns + alert->rule.repeat_ns;
 }
 
-static void add_noises(struct osnoise_alert *alert, const struct hr_osnoise_cpu *cpu,
+static void add_noises(struct osnoise_alert *alert, const struct hr_osnoise_reading *reading,
+                       const struct hr_osnoise_cpu *cpu,
                        const struct hr_osnoise_single_noise *longest)
 {
     struct osnoise_alarm *alarm = osnoise_alarms_find_or_add(alert->alarms, cpu->cpu);
@@ -119,7 +133,7 @@ static void add_noises(struct osnoise_alert *alert, const struct hr_osnoise_cpu 
     alarm->excess.count += cpu->single_count;
     if (longest->duration_ns > alarm->excess.longest_ns)
         alarm->excess.longest_ns = longest->duration_ns;
-    report_noise(alert, alarm, longest);
+    report_noise(alert, alarm, reading, longest);
 }
 
 /* --- Quiet ---------------------------------------------------------------- */
@@ -168,7 +182,7 @@ static void update_cpu(struct osnoise_alert *alert, const struct hr_osnoise_read
     if (alarm != NULL && alarm->is_raised)
         alarm->lasting_ns += reading->elapsed_ns;
     if (longest != NULL) {
-        add_noises(alert, cpu, longest);
+        add_noises(alert, reading, cpu, longest);
         alarm = osnoise_alarms_find(alert->alarms, cpu->cpu);
     } else if (alarm != NULL && alarm->is_raised) {
         count_quiet(alarm, reading, cpu);

@@ -20,8 +20,8 @@ struct osnoise_alert;
 /** What osnoise_alert_open() gets. */
 struct osnoise_alert_options {
     struct osnoise_rule rule;
-    /** What is measured, with the state file beside which that of the alarms is; must outlive the
-     * alert. */
+    /** What is measured, with the state file beside which that of the alarms is, and the folder of
+     * kept traces; must outlive the alert. */
     const struct hr_osnoise_options *osnoise;
     /** How long alarms of the previous run are kept that can't go on, so that all of collectd's
      * handlers are there; and after a reboot the next noise may come. */

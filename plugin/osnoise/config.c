@@ -12,7 +12,7 @@
 
 static const struct osnoise_config defaults = {
     .has_defaults = true,
-    .rule = {.severity = NOTIF_WARNING, .quiet_ns = 60 * UINT64_C(1000000000)},
+    .rule = {.severity = NOTIF_WARNING, .quiet_ns = 60 * UINT64_C(1000000000), .kept_traces = 10},
 };
 
 /* --- Single options ------------------------------------------------------- */
@@ -74,6 +74,8 @@ static int read_alert_option(struct osnoise_config *config, const oconfig_item_t
         return option_severity(ALERT, item, &rule->severity);
     if (strcasecmp(item->key, "Causes") == 0)
         return option_boolean(ALERT, item, &config->run.causes);
+    if (strcasecmp(item->key, "KeepTraces") == 0)
+        return option_count(ALERT, item, &rule->kept_traces);
     if (strcasecmp(item->key, "MaxSingle") == 0) {
         if (option_seconds(ALERT, item, &us) < 0)
             return -1;
@@ -163,6 +165,7 @@ static void derive_options(struct osnoise_config *config)
         config->top = is_sources ? DEFAULT_TOP : 0;
     config->run.by_source = is_sources || config->top > 0;
     config->run.max_single_ns = config->rule.max_single_ns;
+    config->run.traces = config->rule.kept_traces > 0;
 }
 
 static int check_options(const struct osnoise_config *config)

@@ -156,6 +156,11 @@ void osnoise_notification_single_noise(notification_t *notice, const struct osno
     }
 }
 
+void osnoise_notification_add_trace(notification_t *notice, const char *path)
+{
+    message_add_text(notice, "Trace", path);
+}
+
 /* --- Its end -------------------------------------------------------------- */
 
 /* "; 12 were above, the longest 2013 us" */

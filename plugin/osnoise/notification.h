@@ -19,6 +19,7 @@ struct osnoise_rule {
     uint64_t quiet_ns;      /**< an alarm ends after this time without such a noise */
     uint64_t repeat_ns;     /**< while it lasts it is reported again after this time; 0: never */
     int severity;           /**< NOTIF_WARNING or NOTIF_FAILURE */
+    size_t kept_traces;     /**< of how many noises what was recorded is kept */
 };
 
 /** The noises above the limit within an alarm. */
@@ -34,6 +35,9 @@ struct osnoise_excess {
 void osnoise_notification_single_noise(notification_t *notice, const struct osnoise_rule *rule,
                                        const struct hr_osnoise_single_noise *single_noise,
                                        const struct osnoise_excess *excess, uint64_t lasting_ns);
+
+/** Adds to such a notification the path of the file with what was recorded. */
+void osnoise_notification_add_trace(notification_t *notice, const char *path);
 
 /** Notifies that there was none for the quiet time. */
 void osnoise_notification_quiet(notification_t *notice, const struct osnoise_rule *rule,

@@ -116,6 +116,8 @@ make_annotations() {
     add takers "$values"
     detail LongestCgroup
     add longest "$value"
+    detail Trace
+    add trace "$value"
     details Task
     add tasks "$values"
     annotations=$members

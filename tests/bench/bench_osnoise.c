@@ -72,11 +72,11 @@ static const struct kind {
     const char *name;
     bool by_source, histogram;
     uint64_t max_single_ns;
+    bool causes; /* and traces */
 } kinds[] = {
-    {"samples", false, false, 0},
-    {"and sources", true, false, 0},
-    {"and histogram", true, true, 0},
-    {"and singles", true, true, 100000},
+    {"samples", false, false, 0, false},      {"and sources", true, false, 0, false},
+    {"and histogram", true, true, 0, false},  {"and singles", true, true, 100000, false},
+    {"and causes", true, true, 100000, true},
 };
 
 /* Uses the last `count` CPUs, as the first often is the busiest. The clock of an emulated CPU is
@@ -92,6 +92,8 @@ static struct hr_osnoise *begin_measurement(const struct kind *kind, size_t coun
         .by_source = kind->by_source,
         .histogram = kind->histogram,
         .max_single_ns = kind->max_single_ns,
+        .causes = kind->causes,
+        .traces = kind->causes,
         .state_path = STATE_PATH,
     };
     struct hr_osnoise *osnoise;

@@ -2,7 +2,8 @@
 /*
  * fuzz/fuzz_osnoise_page.c - hr_osnoise_decode: an input is a page of the kernel in
  * fixtures/osnoise/6.12-singles, broken or not. Its records are given to
- * hr_osnoise_single_noises_add_record, too, and latencies to hr_osnoise_timerlat_add_record.
+ * hr_osnoise_single_noises_add_record and hr_osnoise_traces_add, too, and latencies to
+ * hr_osnoise_timerlat_add_record.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +15,14 @@
 #include "osnoise/records.h"
 #include "osnoise/single_noise.h"
 #include "osnoise/timerlat.h"
+#include "osnoise/traces.h"
 
 const char fuzz_corpus[] = "osnoise_page";
 
 struct seen {
     struct hr_osnoise_single_noises *single_noises;
     struct hr_osnoise_timerlat *timerlat;
+    struct hr_osnoise_traces *traces;
     size_t count;
 };
 
@@ -35,13 +38,24 @@ static void add_record(const struct hr_osnoise_record *record, void *context)
     } else {
         require(record->type == HR_OSNOISE_RECORD_SAMPLE ||
                 record->type == HR_OSNOISE_RECORD_SINGLE_NOISE ||
-                record->type == HR_OSNOISE_RECORD_LATENCY);
+                record->type == HR_OSNOISE_RECORD_LATENCY ||
+                record->type == HR_OSNOISE_RECORD_CAUSE);
     }
     if (record->type == HR_OSNOISE_RECORD_LATENCY && seen->timerlat != NULL)
         hr_osnoise_timerlat_add_record(seen->timerlat, 0, record);
     else if (record->type != HR_OSNOISE_RECORD_LATENCY && seen->single_noises != NULL)
         hr_osnoise_single_noises_add_record(seen->single_noises, 0, 1, record);
+    if (record->type != HR_OSNOISE_RECORD_LATENCY && seen->traces != NULL)
+        hr_osnoise_traces_add(seen->traces, 0, 1, record, 0);
 }
+
+static const char *name_function(void *context, uint64_t function)
+{
+    (void)context;
+    return function % 2 == 0 ? "even" : NULL;
+}
+
+static const struct hr_osnoise_namer namer = {name_function, NULL};
 
 static void require_single_noise(const struct hr_osnoise_single_noise *single_noise)
 {
@@ -74,7 +88,7 @@ static void require_single_noises(struct hr_osnoise_single_noises *single_noises
     const uint64_t all_count = hr_osnoise_single_noises_count(single_noises, 0);
     size_t count;
     const struct hr_osnoise_single_noise *found =
-        hr_osnoise_single_noises_take(single_noises, &count);
+        hr_osnoise_single_noises_take(single_noises, &namer, &count);
 
     require(count == (all_count < HR_OSNOISE_SINGLE_NOISES ? all_count : HR_OSNOISE_SINGLE_NOISES));
     for (size_t i = 0; i < count; i++)
@@ -97,6 +111,24 @@ static void require_latencies(struct hr_osnoise_timerlat *timerlat)
     }
 }
 
+static void require_trace(struct hr_osnoise_traces *traces)
+{
+    const struct hr_osnoise_reading reading = {.traces = traces};
+    char *text = NULL;
+    size_t length, line_count = 0;
+    FILE *stream = open_memstream(&text, &length);
+
+    require(stream != NULL);
+    hr_osnoise_traces_end(traces, &namer);
+    hr_osnoise_trace_print(&reading, 1, stream);
+    fclose(stream);
+    for (size_t i = 0; i < length; i++)
+        line_count += text[i] == '\n';
+    require(strlen(text) == length &&
+            line_count <= 8 + HR_OSNOISE_TRACE_BEFORE + HR_OSNOISE_TRACE_AFTER);
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct hr_osnoise_decoder *decoder;
@@ -108,8 +140,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         decoder = open_recorded();
     if (size > 0)
         memcpy(page, data, size);
-    require(hr_osnoise_single_noises_open(1, 10, &seen.single_noises) == 0);
-    require(hr_osnoise_timerlat_open(1, &seen.timerlat) == 0);
+    require(hr_osnoise_single_noises_open(1, 10, &seen.single_noises) == 0 &&
+            hr_osnoise_timerlat_open(1, &seen.timerlat) == 0 &&
+            hr_osnoise_traces_open(1, 10, &seen.traces) == 0);
+    hr_osnoise_traces_begin(seen.traces);
     int status = hr_osnoise_decode(decoder, page, size, add_record, &seen, &lost);
     require(status == 0 || status == -EBADMSG);
     require(seen.count <= size / 20); /* the shortest has four bytes before it */
@@ -119,6 +153,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require_latencies(seen.timerlat);
     hr_osnoise_timerlat_close(seen.timerlat);
     hr_osnoise_single_noises_close(seen.single_noises);
+    require_trace(seen.traces);
+    hr_osnoise_traces_close(seen.traces);
     free(page);
     return 0;
 }

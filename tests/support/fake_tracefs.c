@@ -115,8 +115,9 @@ static bool name_descriptor(int fd, char file[PATH_MAX])
 
 /* --- What it starts with -------------------------------------------------- */
 
-static const char *const events[] = {"irq_noise", "nmi_noise", "sample_threshold", "softirq_noise",
-                                     "thread_noise"};
+static const char *const events[] = {
+    "osnoise/irq_noise",     "osnoise/nmi_noise",    "osnoise/sample_threshold",
+    "osnoise/softirq_noise", "osnoise/thread_noise", "workqueue/workqueue_execute_start"};
 
 #define EVENT_COUNT (sizeof(events) / sizeof(events[0]))
 
@@ -145,16 +146,17 @@ static void add_file(const char *directory, const char *file, const char *text)
     fake_tracefs_set(made, "%s", text);
 }
 
+/* @param event  "osnoise/irq_noise" */
 static void add_event(const char *directory, const char *event)
 {
     char made[PATH_MAX];
 
-    fake_tracefs_print_name(made, "%sevents/osnoise/%s/", directory, event);
+    fake_tracefs_print_name(made, "%sevents/%s/", directory, event);
     add_file(made, "enable", "0\n");
     add_file(made, "filter", "none\n");
     add_file(made, "trigger", "");
     add_file(made, "hist", "");
-    fake_tracefs_print_name(made, "events/osnoise/%s/format", event);
+    fake_tracefs_print_name(made, "events/%s/format", event);
     copy_fixture(directory, made);
 }
 

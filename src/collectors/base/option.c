@@ -50,7 +50,7 @@ static const struct block blocks[] = {
      "Plugin",
      {"CPUs", "Mode", "Period", "Runtime", "Threshold", "MaxDuty", "Priority", "Sources",
       "Histogram", "BufferSize", "StateFile", "Root", "Alert"}},
-    {"osnoise", "Alert", {"MaxSingle", "Severity", "Quiet", "Repeat", "Causes"}},
+    {"osnoise", "Alert", {"MaxSingle", "Severity", "Quiet", "Repeat", "Causes", "KeepTraces"}},
     {"headroom",
      "Plugin",
      {"Include", OF_SELECTION, "System", "Trouble", "Horizon", "Alert", "OOM", "StateFile",

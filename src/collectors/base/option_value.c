@@ -378,6 +378,7 @@ static const struct rule rules[] = {
     {"osnoise", "Alert", "Quiet", SECONDS(1, DAY_S)},
     {"osnoise", "Alert", "Repeat", SECONDS(0, DAY_S)},
     {"osnoise", "Alert", "Causes", BOOLEAN},
+    {"osnoise", "Alert", "KeepTraces", COUNT(0, 1000)},
     {"headroom", "Plugin", "System", BOOLEAN},
     {"headroom", "Plugin", "Trouble", TROUBLE},
     {"headroom", "Plugin", "Horizon", SECONDS(60, DAY_S)},

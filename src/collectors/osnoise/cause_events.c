@@ -26,7 +26,7 @@
 
 static const struct cause_event {
     const char *event, *field;
-    const char *filter; /* NULL: none */
+    const char *tasks; /* a filter of them; NULL: all */
 } cause_events[] = {
     {"workqueue/workqueue_execute_start", "function", NULL},
     {"timer/hrtimer_expire_entry", "function", IN_WORKLOAD},
@@ -42,38 +42,89 @@ static void print_path(char path[PATH_MAX], const char *instance, const struct c
     snprintf(path, PATH_MAX, "instances/%s/events/%s/%s", instance, event->event, file);
 }
 
+/* --- Filters -------------------------------------------------------------- */
+
+/* Each takes its time at each event; of more ranges than these there is one filter around all. */
+#define MOST_RANGES 8
+
+#define RANGE_SIZE  48 /* " || CPU >= 4294967295 && CPU <= 4294967295" */
+#define CPUS_SIZE   (MOST_RANGES * RANGE_SIZE)
+#define FILTER_SIZE (CPUS_SIZE + 256)
+
+/* Takes the next range from a CPU on. @return whether there is one. */
+static bool find_range(const struct hr_cpu_set *cpus, unsigned from, unsigned *first,
+                       unsigned *last)
+{
+    *first = *last = hr_cpu_set_next(cpus, from);
+    while (*last + 1 < HR_CPU_MAX && hr_cpu_set_has(cpus, *last + 1))
+        (*last)++;
+    return *first < HR_CPU_MAX;
+}
+
+/* "CPU >= 2 && CPU <= 7 || CPU >= 12 && CPU <= 12"; "": all. */
+static void print_cpus(const struct hr_cpu_set *cpus, char text[CPUS_SIZE])
+{
+    const unsigned lowest = hr_cpu_set_next(cpus, 0);
+    unsigned first, last, end = 0;
+    size_t length = 0;
+
+    text[0] = '\0';
+    for (int i = 0; find_range(cpus, end, &first, &last); i++, end = last + 1)
+        if (i < MOST_RANGES)
+            length +=
+                (size_t)snprintf(text + length, CPUS_SIZE - length, "%sCPU >= %u && CPU <= %u",
+                                 i > 0 ? " || " : "", first, last);
+        else
+            snprintf(text, CPUS_SIZE, "CPU >= %u && CPU <= %u", lowest, last);
+}
+
+/* "(…) && (…)", one of them alone, or "". */
+static void print_filter(const struct cause_event *event, const char *cpus, char text[FILTER_SIZE])
+{
+    if (event->tasks != NULL && cpus[0] != '\0')
+        snprintf(text, FILTER_SIZE, "(%s) && (%s)", cpus, event->tasks);
+    else
+        snprintf(text, FILTER_SIZE, "%s", event->tasks != NULL ? event->tasks : cpus);
+}
+
 /* --- Recording ------------------------------------------------------------ */
 
 /* Functions without names would be of no use. */
 static int add_table(const struct hr_tracefs *tracefs, const char *instance,
-                     const struct cause_event *event)
+                     const struct cause_event *event, const char *filter)
 {
-    char path[PATH_MAX], text[256];
+    char path[PATH_MAX], text[FILTER_SIZE + 64];
 
     print_path(path, instance, event, "trigger");
     snprintf(text, sizeof(text), "hist:keys=%s.sym:size=" TABLE_SIZE "%s%s", event->field,
-             event->filter != NULL ? " if " : "", event->filter != NULL ? event->filter : "");
+             filter[0] != '\0' ? " if " : "", filter);
     return hr_tracefs_append(tracefs, path, text);
 }
 
 static void record_event(const struct hr_tracefs *tracefs, const char *instance,
-                         const struct cause_event *event)
+                         const struct cause_event *event, const char *filter)
 {
     char path[PATH_MAX];
 
-    int status = add_table(tracefs, instance, event);
+    int status = add_table(tracefs, instance, event, filter);
     print_path(path, instance, event, "filter");
-    if (status == 0 && event->filter != NULL)
-        status = hr_tracefs_write(tracefs, path, event->filter);
+    if (status == 0 && filter[0] != '\0')
+        status = hr_tracefs_write(tracefs, path, filter);
     print_path(path, instance, event, "enable");
     if (status == 0)
         hr_tracefs_write(tracefs, path, "1");
 }
 
-void hr_osnoise_cause_events_record(const struct hr_tracefs *tracefs, const char *instance)
+void hr_osnoise_cause_events_record(const struct hr_tracefs *tracefs, const char *instance,
+                                    const struct hr_cpu_set *cpus)
 {
-    for (size_t i = 0; i < CAUSE_EVENTS; i++)
-        record_event(tracefs, instance, &cause_events[i]);
+    char of_cpus[CPUS_SIZE], filter[FILTER_SIZE];
+
+    print_cpus(cpus, of_cpus);
+    for (size_t i = 0; i < CAUSE_EVENTS; i++) {
+        print_filter(&cause_events[i], of_cpus, filter);
+        record_event(tracefs, instance, &cause_events[i], filter);
+    }
 }
 
 /* --- Names ---------------------------------------------------------------- */
@@ -116,13 +167,28 @@ void hr_osnoise_function_names_close(struct hr_osnoise_function_names *names)
     free(names);
 }
 
-void hr_osnoise_function_names_renew(struct hr_osnoise_function_names *names)
+/* "nvme_timeout [nvme]", or a name that was cut off. */
+static bool is_of_module(const struct name *name)
 {
-    if (names != NULL)
-        names->is_read = false;
+    return strchr(name->text, '[') != NULL || strlen(name->text) == sizeof(name->text) - 1;
 }
 
-/* "{ function: [ffffffff8110d8e0] tick_nohz_handler                 } hitcount:        109\n" */
+/* Modules come and go, and another may have the address then. */
+void hr_osnoise_function_names_renew(struct hr_osnoise_function_names *names)
+{
+    size_t kept = 0;
+
+    if (names == NULL)
+        return;
+    for (size_t i = 0; i < names->count; i++)
+        if (!is_of_module(&names->list[i]))
+            names->list[kept++] = names->list[i];
+    names->count = kept;
+    names->is_read = false;
+}
+
+/* "{ function: [ffffffff8110d8e0] tick_nohz_handler                 } hitcount:        109\n"
+ * Of a module that was removed the kernel prints the address: that is no name. */
 static bool parse_name(struct hr_text line, const char *field, struct name *name)
 {
     static const char behind[] = " } hitcount:";
@@ -132,7 +198,7 @@ static bool parse_name(struct hr_text line, const char *field, struct name *name
         !hr_text_hex(&line, &name->function) || !hr_text_skip(&line, "] "))
         return false;
     const char *end = memmem(line.start, line.length, behind, sizeof(behind) - 1);
-    if (end == NULL)
+    if (end == NULL || hr_text_skip(&line, "0x"))
         return false;
     for (length = (size_t)(end - line.start); length > 0 && line.start[length - 1] == ' '; length--)
         ;
@@ -160,6 +226,13 @@ static void add_names(struct hr_osnoise_function_names *names, const char *field
     }
 }
 
+static int compare_name(const void *left, const void *right)
+{
+    const struct name *a = left, *b = right;
+
+    return (a->function > b->function) - (a->function < b->function);
+}
+
 /* A table that can't be read has no names. */
 static void read_names(struct hr_osnoise_function_names *names, const struct hr_tracefs *tracefs)
 {
@@ -172,15 +245,18 @@ static void read_names(struct hr_osnoise_function_names *names, const struct hr_
         if (hr_file_text_read_and_close(fd < 0 ? -errno : fd, MAX_TEXT, &names->text) == 0)
             add_names(names, cause_events[i].field);
     }
+    if (names->count > 0)
+        qsort(names->list, names->count, sizeof(names->list[0]), compare_name);
     names->is_read = true;
 }
 
 static const char *find_name(const struct hr_osnoise_function_names *names, uint64_t function)
 {
-    for (size_t i = 0; i < names->count; i++)
-        if (names->list[i].function == function)
-            return names->list[i].text;
-    return NULL;
+    const struct name key = {.function = function}, *found = NULL;
+
+    if (names->count > 0)
+        found = bsearch(&key, names->list, names->count, sizeof(key), compare_name);
+    return found != NULL ? found->text : NULL;
 }
 
 const char *hr_osnoise_function_name(struct hr_osnoise_function_names *names,

@@ -14,14 +14,18 @@
 
 #include <stdint.h>
 
+#include "headroom/cpu_set.h"
 #include "osnoise/tracefs.h"
 
 /**
  * Has an instance record the events, as far as the kernel has them; a run does without any other.
  * Works that begin are recorded of all kworkers; timers, and what other CPUs ask for, where they
  * interrupt the tracer's workload, and in the threads of softirqs.
+ *
+ * @param cpus  those that are measured; none: all. Hist triggers don't heed tracing_cpumask.
  */
-void hr_osnoise_cause_events_record(const struct hr_tracefs *tracefs, const char *instance);
+void hr_osnoise_cause_events_record(const struct hr_tracefs *tracefs, const char *instance,
+                                    const struct hr_cpu_set *cpus);
 
 struct hr_osnoise_function_names;
 
@@ -31,7 +35,8 @@ int hr_osnoise_function_names_open(const char *instance, struct hr_osnoise_funct
 /** NULL is allowed. */
 void hr_osnoise_function_names_close(struct hr_osnoise_function_names *names);
 
-/** Allows the tables to be read once more. To be called for each reading. */
+/** Allows the tables to be read once more, and forgets what is of modules. To be called for each
+ * reading. */
 void hr_osnoise_function_names_renew(struct hr_osnoise_function_names *names);
 
 /**

@@ -56,9 +56,11 @@ void hr_osnoise_causes_add(struct hr_osnoise_causes *causes, const struct hr_osn
         memmove(&pending[0], &pending[1], (HR_OSNOISE_PENDING - 1) * sizeof(pending[0]));
         causes->count--;
     }
-    pending[causes->count++] = (struct hr_osnoise_pending){.time_ns = record->time_ns,
-                                                           .function = record->cause.function,
-                                                           .in_irq = record->cause.in_irq};
+    pending[causes->count++] = (struct hr_osnoise_pending){
+        .time_ns = record->time_ns,
+        .function = record->cause.function,
+        .in_irq = (record->flags & HR_OSNOISE_FLAG_HARDIRQ) != 0,
+    };
 }
 
 /* What ran in an interrupt of which the tracer knows nothing, as some architectures have, isn't

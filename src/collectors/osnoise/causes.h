@@ -16,6 +16,14 @@
 
 #include "osnoise/records.h"
 
+/** What has the names of functions. */
+struct hr_osnoise_namer {
+    /** @return the name of the function at an address, valid until the next call; NULL: it isn't
+     * known. */
+    const char *(*name)(void *context, uint64_t function);
+    void *context;
+};
+
 /** How many functions of an interference are kept: those that took longest. */
 #define HR_OSNOISE_SPANS 4
 

@@ -344,7 +344,7 @@ static int record_single_noises(const struct hr_tracefs *tracefs, const char *na
         status = record_event(tracefs, name, tables[i].event,
                               i == HR_OSNOISE_TABLE_DURATION ? filter : STARTED, reason);
     if (status == 0 && plan->causes)
-        hr_osnoise_cause_events_record(tracefs, name);
+        hr_osnoise_cause_events_record(tracefs, name, &plan->cpus);
     return status;
 }
 

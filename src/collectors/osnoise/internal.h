@@ -23,6 +23,7 @@
 #include "osnoise/state.h"
 #include "osnoise/timerlat.h"
 #include "osnoise/tracefs.h"
+#include "osnoise/traces.h"
 
 /** What is known of a CPU besides its row of a reading. */
 struct hr_osnoise_cpu_tracking {
@@ -65,6 +66,7 @@ struct hr_osnoise {
     struct hr_osnoise_single_noises *single_noises;   /**< NULL if none are reported */
     struct hr_osnoise_function_names *function_names; /**< NULL without causes */
     struct hr_osnoise_timerlat *timerlat;             /**< TIMERLAT; else NULL */
+    struct hr_osnoise_traces *traces;                 /**< NULL if none are kept */
     struct hr_osnoise_cpu *rows;                      /**< one for each of the CPUs, by number */
     struct hr_osnoise_cpu *reported;                  /**< those of them in the last reading */
     struct hr_osnoise_cpu_tracking *tracking;

@@ -151,7 +151,8 @@ static void make_plan(struct hr_osnoise *osnoise)
         .histogram = osnoise->options.histogram && mode != HR_OSNOISE_TIMERLAT,
         .samples_by_event = mode == HR_OSNOISE_ATTACH && !osnoise->lacks_samples,
         .max_single_ns = osnoise->options.max_single_ns,
-        .causes = osnoise->options.causes && osnoise->options.max_single_ns > 0,
+        .causes = osnoise->options.causes && osnoise->options.max_single_ns > 0 &&
+                  mode != HR_OSNOISE_HARDWARE, /* nothing runs there */
         .buffer_bytes = osnoise->options.buffer_bytes,
         .period_us = set != NULL ? set[HR_OSNOISE_PERIOD] : hr_osnoise_period_us(&osnoise->options),
         .runtime_us = set != NULL ? set[HR_OSNOISE_RUNTIME] : osnoise->options.runtime_us,
@@ -337,6 +338,9 @@ static int open_readers(struct hr_osnoise *osnoise, struct hr_reason *reason)
     if (status == 0 && options->max_single_ns > 0)
         status = hr_osnoise_single_noises_open(osnoise->cpu_count, options->max_single_ns,
                                                &osnoise->single_noises);
+    if (status == 0 && options->max_single_ns > 0 && options->traces)
+        status =
+            hr_osnoise_traces_open(osnoise->cpu_count, options->max_single_ns, &osnoise->traces);
     return status;
 }
 
@@ -353,6 +357,8 @@ static void close_readers(struct hr_osnoise *osnoise)
     close_pipe(osnoise);
     hr_osnoise_single_noises_close(osnoise->single_noises);
     osnoise->single_noises = NULL;
+    hr_osnoise_traces_close(osnoise->traces);
+    osnoise->traces = NULL;
     hr_osnoise_function_names_close(osnoise->function_names);
     osnoise->function_names = NULL;
     hr_osnoise_sources_close(osnoise->sources);

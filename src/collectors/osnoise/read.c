@@ -128,8 +128,7 @@ static void set_warning(const struct hr_osnoise *osnoise, struct hr_reason *warn
 struct record_target {
     struct hr_osnoise *osnoise;
     size_t place;
-    uint64_t lost,
-        reported_lost; /* lost records; and how many of these were reported to single_noises */
+    uint64_t lost, reported_lost; /* lost records; and those before the last record */
 };
 
 static void add_sample(struct hr_osnoise_cpu *row, const struct hr_osnoise_record *record)
@@ -153,21 +152,22 @@ static void handle_record(const struct hr_osnoise_record *record, void *context)
     struct record_target *record_target = context;
     struct hr_osnoise *osnoise = record_target->osnoise;
     struct hr_osnoise_cpu *row = &osnoise->rows[record_target->place];
+    const uint64_t lost = record_target->lost - record_target->reported_lost;
 
-    if (record->type == HR_OSNOISE_RECORD_SAMPLE) {
+    record_target->reported_lost = record_target->lost;
+    if (record->type == HR_OSNOISE_RECORD_SAMPLE)
         add_sample(row, record);
-        return;
-    }
     if (record->type == HR_OSNOISE_RECORD_LATENCY) {
         if (osnoise->timerlat != NULL)
             hr_osnoise_timerlat_add_record(osnoise->timerlat, record_target->place, record);
         return;
     }
+    if (osnoise->traces != NULL)
+        hr_osnoise_traces_add(osnoise->traces, record_target->place, row->cpu, record, lost);
     if (osnoise->single_noises == NULL)
         return;
-    if (record_target->lost > record_target->reported_lost)
+    if (lost > 0)
         hr_osnoise_single_noises_mark_lost(osnoise->single_noises, record_target->place);
-    record_target->reported_lost = record_target->lost;
     hr_osnoise_single_noises_add_record(osnoise->single_noises, record_target->place, row->cpu,
                                         record);
 }
@@ -350,6 +350,9 @@ static void read_single_noises(struct hr_osnoise *osnoise, struct hr_osnoise_rea
     hr_osnoise_function_names_renew(osnoise->function_names);
     reading->single_noises =
         hr_osnoise_single_noises_take(osnoise->single_noises, &namer, &reading->single_noise_count);
+    if (osnoise->traces != NULL)
+        hr_osnoise_traces_end(osnoise->traces, &namer);
+    reading->traces = osnoise->traces;
     reading->single_noise_more_count = all_count - reading->single_noise_count;
 }
 
@@ -361,6 +364,9 @@ static int read_all(struct hr_osnoise *osnoise, const struct hr_osnoise_settings
 {
     struct hr_osnoise_reading got = {0};
     const uint64_t now_ns = hr_clock_ns();
+
+    if (osnoise->traces != NULL)
+        hr_osnoise_traces_begin(osnoise->traces);
     int status = read_cpus(osnoise, now, now_ns, reason);
 
     if (status < 0)

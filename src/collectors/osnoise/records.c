@@ -95,28 +95,10 @@ static const struct event_spec event_specs[] = {
      {"seqnum", "context", "timer_latency"},
      NULL,
      true},
-    {"workqueue",
-     "workqueue_execute_start",
-     HR_OSNOISE_RECORD_CAUSE,
-     0,
-     {"function", "common_flags"},
-     NULL,
-     true},
-    {"timer",
-     "hrtimer_expire_entry",
-     HR_OSNOISE_RECORD_CAUSE,
-     0,
-     {"function", "common_flags"},
-     NULL,
-     true},
-    {"timer",
-     "timer_expire_entry",
-     HR_OSNOISE_RECORD_CAUSE,
-     0,
-     {"function", "common_flags"},
-     NULL,
-     true},
-    {"csd", "csd_function_entry", HR_OSNOISE_RECORD_CAUSE, 0, {"func", "common_flags"}, NULL, true},
+    {"workqueue", "workqueue_execute_start", HR_OSNOISE_RECORD_CAUSE, 0, {"function"}, NULL, true},
+    {"timer", "hrtimer_expire_entry", HR_OSNOISE_RECORD_CAUSE, 0, {"function"}, NULL, true},
+    {"timer", "timer_expire_entry", HR_OSNOISE_RECORD_CAUSE, 0, {"function"}, NULL, true},
+    {"csd", "csd_function_entry", HR_OSNOISE_RECORD_CAUSE, 0, {"func"}, NULL, true},
 };
 
 #define EVENT_SPECS (sizeof(event_specs) / sizeof(event_specs[0]))
@@ -132,7 +114,8 @@ enum text_storage { TEXT_ARRAY, TEXT_DATA_LOC, TEXT_REL_LOC };
 
 struct event {
     uint64_t id;
-    size_t size; /* its minimum size */
+    size_t size;                            /* its minimum size */
+    struct place pid, flags, preempt_count; /* of any event; empty: there is none */
     struct place numbers[NUMBERS], text;
     enum text_storage text_storage;
 };
@@ -192,7 +175,7 @@ static int locate_fields(struct tep_event *format, const struct event_spec *even
                          struct event *event, struct hr_reason *reason)
 {
     for (size_t i = 0; i < NUMBERS && event_spec->numbers[i] != NULL; i++) {
-        if (!locate_number(tep_find_any_field(format, event_spec->numbers[i]), &event->numbers[i]))
+        if (!locate_number(tep_find_field(format, event_spec->numbers[i]), &event->numbers[i]))
             return explain_missing_field(event_spec, event_spec->numbers[i], reason);
         extend_event_size(event, event->numbers[i]);
     }
@@ -200,6 +183,23 @@ static int locate_fields(struct tep_event *format, const struct event_spec *even
         return explain_missing_field(event_spec, event_spec->text, reason);
     extend_event_size(event, event->text);
     return 0;
+}
+
+/* What is of use, but not needed. */
+static void locate_common_field(struct tep_event *format, const char *name, struct event *event,
+                                struct place *place)
+{
+    if (locate_number(tep_find_common_field(format, name), place))
+        extend_event_size(event, *place);
+    else
+        *place = (struct place){0, 0};
+}
+
+static void locate_common_fields(struct tep_event *format, struct event *event)
+{
+    locate_common_field(format, "common_pid", event, &event->pid);
+    locate_common_field(format, "common_flags", event, &event->flags);
+    locate_common_field(format, "common_preempt_count", event, &event->preempt_count);
 }
 
 /* Reads a format in tracefs, about 1 kB. @return its length, or a negative errno. */
@@ -252,6 +252,7 @@ static int read_event_format(struct hr_osnoise_decoder *decoder, struct tep_hand
     if (!locate_number(tep_find_common_field(format, "common_type"), &decoder->type))
         return explain_missing_field(event_spec, "common_type", reason);
     extend_event_size(event, decoder->type);
+    locate_common_fields(format, event);
     return locate_fields(format, event_spec, event, reason);
 }
 
@@ -341,6 +342,8 @@ static uint64_t get_number(const unsigned char *data, struct place place)
 
     data += place.offset;
     switch (place.size) {
+    case 0:
+        return 0;
     case 1:
         memcpy(&of_1, data, sizeof(of_1));
         return of_1;
@@ -428,13 +431,18 @@ static void make_latency(const uint64_t *numbers, struct hr_osnoise_record *reco
     record->latency.ns = numbers[2];
 }
 
-/* TRACE_FLAG_HARDIRQ: it was in an interrupt. */
-#define FLAG_HARDIRQ 0x08
-
 static void make_cause(const uint64_t *numbers, struct hr_osnoise_record *record)
 {
     record->cause.function = numbers[0];
-    record->cause.in_irq = (numbers[1] & FLAG_HARDIRQ) != 0;
+    record->cause.name[0] = '\0';
+}
+
+static void set_common(const unsigned char *data, const struct event *event,
+                       struct hr_osnoise_record *record)
+{
+    record->pid = (int)(uint32_t)get_number(data, event->pid);
+    record->flags = (uint8_t)get_number(data, event->flags);
+    record->preempt_count = (uint8_t)get_number(data, event->preempt_count);
 }
 
 static int make_record(const unsigned char *data, size_t size, const struct event_spec *event_spec,
@@ -447,6 +455,8 @@ static int make_record(const unsigned char *data, size_t size, const struct even
     for (size_t i = 0; i < NUMBERS && event_spec->numbers[i] != NULL; i++)
         numbers[i] = get_number(data, event->numbers[i]);
     record->type = event_spec->type;
+    record->event = event_spec->name;
+    set_common(data, event, record);
     if (event_spec->type == HR_OSNOISE_RECORD_SAMPLE)
         make_sample(numbers, record);
     else if (event_spec->type == HR_OSNOISE_RECORD_SINGLE_NOISE)

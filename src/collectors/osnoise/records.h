@@ -9,7 +9,6 @@
 #ifndef HEADROOM_COLLECTORS_OSNOISE_RECORDS_H
 #define HEADROOM_COLLECTORS_OSNOISE_RECORDS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,9 +23,16 @@ enum hr_osnoise_record_type {
     HR_OSNOISE_RECORD_CAUSE,        /**< a function begins: see osnoise/cause_events.h */
 };
 
+/** Of `flags`: it was in an interrupt. */
+#define HR_OSNOISE_FLAG_HARDIRQ 0x08
+
 struct hr_osnoise_record {
     enum hr_osnoise_record_type type;
-    uint64_t time_ns; /**< by the same clock as start_ns */
+    const char *event;     /**< its name: "irq_noise" */
+    uint64_t time_ns;      /**< by the same clock as start_ns */
+    int pid;               /**< of the task that was current */
+    uint8_t flags;         /**< common_flags, see include/linux/trace_events.h */
+    uint8_t preempt_count; /**< common_preempt_count */
     union {
         struct {
             uint64_t runtime_us, noise_us, max_single_us;
@@ -47,8 +53,8 @@ struct hr_osnoise_record {
             uint64_t ns;
         } latency;
         struct {
-            uint64_t function; /**< its address */
-            bool in_irq;
+            uint64_t function;          /**< its address */
+            char name[HR_OSNOISE_NAME]; /**< empty; for who finds it */
         } cause;
     };
 };

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "osnoise/causes.h"
-
 /* An interference, as it was recorded, or several that are added up. */
 struct interference {
     enum hr_osnoise_kind kind;

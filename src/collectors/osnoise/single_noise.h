@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "headroom/osnoise.h"
+#include "osnoise/causes.h"
 #include "osnoise/records.h"
 
 /** The number of interferences of a CPU that are kept, and of its noises between two calls of
@@ -41,14 +42,6 @@ void hr_osnoise_single_noises_mark_lost(struct hr_osnoise_single_noises *single_
 /** How many noises above the limit a CPU had since the last hr_osnoise_single_noises_take(). */
 uint64_t hr_osnoise_single_noises_count(const struct hr_osnoise_single_noises *single_noises,
                                         size_t place);
-
-/** What has the names of functions. */
-struct hr_osnoise_namer {
-    /** @return the name of the function at an address, valid until the next call; NULL: it isn't
-     * known. */
-    const char *(*name)(void *context, uint64_t function);
-    void *context;
-};
 
 /** Gives the noises found since the last call, and forgets them; valid until the next record is
  * added. They are in the order of places, and of each in order of time: of a CPU with more than

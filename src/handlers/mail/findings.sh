@@ -233,6 +233,8 @@ describe_findings() {
     describe_longest
     details Part
     add_finding "interrupted by" "$values"
+    detail Trace
+    add_finding "what the kernel recorded, there" "$value"
     title="taken by"
     detail TakersWindow
     window=$value

@@ -24,8 +24,10 @@ static struct hr_osnoise_causes causes;
 
 static void add(uint64_t time_ns, uint64_t function, bool in_irq)
 {
-    const struct hr_osnoise_record record = {
-        .type = HR_OSNOISE_RECORD_CAUSE, .time_ns = time_ns, .cause = {function, in_irq}};
+    const struct hr_osnoise_record record = {.type = HR_OSNOISE_RECORD_CAUSE,
+                                             .time_ns = time_ns,
+                                             .flags = in_irq ? HR_OSNOISE_FLAG_HARDIRQ : 0,
+                                             .cause = {.function = function}};
 
     hr_osnoise_causes_add(&causes, &record);
 }
@@ -170,10 +172,12 @@ static void assert_file(const char *file, const char *expected)
 /* Before Linux 6.5 there is no csd_function_entry. */
 START_TEST(records_what_there_is)
 {
+    const struct hr_cpu_set all = {{0}};
+
     add_event("workqueue/workqueue_execute_start");
     add_event("timer/hrtimer_expire_entry");
     add_event("timer/timer_expire_entry");
-    hr_osnoise_cause_events_record(&tracefs, "other");
+    hr_osnoise_cause_events_record(&tracefs, "other", &all);
     assert_file("workqueue/workqueue_execute_start/trigger", "hist:keys=function.sym:size=512\n");
     assert_file("workqueue/workqueue_execute_start/filter", "");
     assert_file("workqueue/workqueue_execute_start/enable", "1\n");
@@ -184,20 +188,60 @@ START_TEST(records_what_there_is)
     assert_file("timer/timer_expire_entry/enable", "1\n");
     ck_assert(!hr_tracefs_exists(&tracefs, "instances/other/events/csd"));
     add_event("csd/csd_function_entry");
-    hr_osnoise_cause_events_record(&tracefs, "other");
+    hr_osnoise_cause_events_record(&tracefs, "other", &all);
     assert_file("csd/csd_function_entry/trigger", "hist:keys=func.sym:size=512 if " WORKLOAD);
     assert_file("csd/csd_function_entry/enable", "1\n");
+}
+END_TEST
+
+/* The ranges of CPUs, and the filter; of many ranges one around all. */
+static const struct {
+    unsigned ranges[10][2];
+    const char *filter;
+} filters[] = {
+    {{{2, 7}}, "CPU >= 2 && CPU <= 7"},
+    {{{3, 3}}, "CPU >= 3 && CPU <= 3"},
+    {{{1, 1}, {3, 63}, {65, 128}, {8191, 8191}},
+     "CPU >= 1 && CPU <= 1 || CPU >= 3 && CPU <= 63 || CPU >= 65 && CPU <= 128 || CPU >= 8191 && "
+     "CPU <= 8191"},
+    {{{1, 1}, {3, 3}, {5, 5}, {7, 7}, {9, 9}, {11, 11}, {13, 13}, {15, 15}, {17, 17}, {19, 20}},
+     "CPU >= 1 && CPU <= 20"},
+};
+
+START_TEST(records_of_the_cpus_alone)
+{
+    struct hr_cpu_set cpus = {{0}};
+    char expected[512];
+
+    for (size_t i = 0; i < 10 && filters[_i].ranges[i][1] > 0; i++)
+        for (unsigned cpu = filters[_i].ranges[i][0]; cpu <= filters[_i].ranges[i][1]; cpu++)
+            hr_cpu_set_add(&cpus, cpu);
+    add_event("workqueue/workqueue_execute_start");
+    add_event("timer/timer_expire_entry");
+    hr_osnoise_cause_events_record(&tracefs, "other", &cpus);
+    snprintf(expected, sizeof(expected), "%s\n", filters[_i].filter);
+    assert_file("workqueue/workqueue_execute_start/filter", expected);
+    snprintf(expected, sizeof(expected), "hist:keys=function.sym:size=512 if %s\n",
+             filters[_i].filter);
+    assert_file("workqueue/workqueue_execute_start/trigger", expected);
+    snprintf(expected, sizeof(expected),
+             "(%s) && (COMM ~ \"osnoise/*\" || COMM ~ \"ksoftirqd/*\" || COMM ~ \"ktimers/*\")\n",
+             filters[_i].filter);
+    assert_file("timer/timer_expire_entry/filter", expected);
+    assert_file("timer/timer_expire_entry/enable", "1\n");
 }
 END_TEST
 
 /* Without CONFIG_HIST_TRIGGERS functions have no names; nor is recorded what can't be filtered. */
 START_TEST(records_nothing_in_vain)
 {
+    const struct hr_cpu_set all = {{0}};
+
     add_event("workqueue/workqueue_execute_start");
     tree_remove(tree, "instances/other/events/workqueue/workqueue_execute_start/trigger");
     add_event("timer/hrtimer_expire_entry");
     tree_remove(tree, "instances/other/events/timer/hrtimer_expire_entry/filter");
-    hr_osnoise_cause_events_record(&tracefs, "other");
+    hr_osnoise_cause_events_record(&tracefs, "other", &all);
     assert_file("workqueue/workqueue_execute_start/enable", "");
     assert_file("timer/hrtimer_expire_entry/enable", "");
 }
@@ -264,6 +308,7 @@ END_TEST
 START_TEST(new_names_are_read)
 {
     ck_assert_str_eq(name(0xffffffff81249dd0), "vmstat_update");
+    ck_assert_str_eq(name(0xffffffffc0123000), "nvme_reset_work [nvme]");
     tree_write(tree, WORK "hist", "%s",
                NAMES("function.sym", "{ function: [5] later } hitcount:          2\n"));
     ck_assert_ptr_null(name(5));
@@ -271,7 +316,20 @@ START_TEST(new_names_are_read)
     ck_assert_str_eq(name(0xffffffff81249dd0), "vmstat_update");
     ck_assert_str_eq(name(5), "later");
     hr_osnoise_function_names_renew(names);
-    ck_assert_ptr_null(name(0xffffffff81249dd0)); /* the module may be another now */
+    ck_assert_ptr_null(name(0xffffffff81249dd0)); /* the table doesn't have it any more */
+}
+END_TEST
+
+/* Another module may have been loaded where one was. */
+START_TEST(names_of_modules_are_read_again)
+{
+    ck_assert_str_eq(name(0xffffffffc0123000), "nvme_reset_work [nvme]");
+    tree_write(tree, WORK "hist", "%s",
+               NAMES("function.sym",
+                     "{ function: [ffffffffc0123000] ixgbe_service_task [ixgbe] } hitcount: 1\n"));
+    ck_assert_str_eq(name(0xffffffffc0123000), "nvme_reset_work [nvme]");
+    hr_osnoise_function_names_renew(names);
+    ck_assert_str_eq(name(0xffffffffc0123000), "ixgbe_service_task [ixgbe]");
 }
 END_TEST
 
@@ -280,6 +338,7 @@ static const char *const broken[] = {
     "{ function: [5] later",
     "{ function: [5] later }\n",
     "{ function: [5]  } hitcount: 1\n",
+    "{ function: [5] 0x5 } hitcount: 1\n", /* of a module that was removed */
     "{ function: 5 later } hitcount: 1\n",
     "{ func: [5] later } hitcount: 1\n",
     "{ function: [11112222333344445] later } hitcount: 1\n",
@@ -307,9 +366,12 @@ int main(void)
     tcase_add_test(tests, the_longest_are_kept);
     tcase_add_test(tests, the_oldest_is_forgotten);
     tcase_add_test(tests, records_what_there_is);
+    tcase_add_loop_test(tests, records_of_the_cpus_alone, 0,
+                        (int)(sizeof(filters) / sizeof(filters[0])));
     tcase_add_test(tests, records_nothing_in_vain);
     tcase_add_test(tests, names_are_the_kernels);
     tcase_add_test(tests, new_names_are_read);
+    tcase_add_test(tests, names_of_modules_are_read_again);
     tcase_add_loop_test(tests, what_is_no_table_has_no_names, 0,
                         (int)(sizeof(broken) / sizeof(broken[0])));
     return run_suite("osnoise_causes", tests);

@@ -483,12 +483,111 @@ START_TEST(buffers_of_cpus_that_come_later_are_as_large_as_the_others)
 }
 END_TEST
 
+/* --- Functions and traces ------------------------------------------------- */
+
+static void put_work(struct page *page, uint64_t function)
+{
+    struct {
+        uint16_t type;
+        uint8_t flags, preempt_count;
+        int32_t pid;
+        uint64_t work, function;
+    } event = {WORK_START, 0, 0, 77, 1, function};
+
+    put_event(page, &event, sizeof(event));
+}
+
+/* What hr_osnoise_trace_print() prints of a CPU. */
+static const char *trace_of(unsigned cpu)
+{
+    static char text[8192];
+    FILE *file = fmemopen(text, sizeof(text), "w");
+
+    text[0] = '\0';
+    hr_osnoise_trace_print(&reading, cpu, file);
+    fclose(file);
+    return text;
+}
+
+/* Of two works of a kworker, in whose page each event is 1 ns later than the one before. */
+static void read_works(const struct hr_osnoise_options *options)
+{
+    struct page page = {.used = 0};
+    const uint64_t time_ns = 1009; /* one before the thread's start */
+    char file[160];
+
+    begin_run(options);
+    memcpy(page.bytes, &time_ns, sizeof(time_ns));
+    put_work(&page, 0xffffffff81249dd0);
+    put_work(&page, 0xffffffff81249dd1);
+    put_noise(&page, "kworker/1:1", 1000, 80000);
+    hand_over(1, &page);
+    snprintf(file, sizeof(file), "%s/events/workqueue/workqueue_execute_start/hist", instance);
+    fake_tracefs_set(file, "%s",
+                     "# event histogram\n#\n# trigger info: hist:keys=function.sym:vals=hitcount:"
+                     "sort=hitcount:size=512 [active]\n#\n\n"
+                     "{ function: [ffffffff81249dd0] vmstat_update                                 "
+                     "} hitcount:          1\n\nTotals:\n    Hits: 1\n    Entries: 1\n    "
+                     "Dropped: 0\n");
+    read_run();
+    ck_assert_uint_eq(reading.single_noise_count, 1);
+    ck_assert_str_eq(reading.single_noises[0].parts[0].name, "kworker/1:1");
+}
+
+START_TEST(what_ran_in_a_noise_is_named_and_kept)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "1-2");
+
+    options.max_single_ns = 50000;
+    options.causes = options.traces = true;
+    read_works(&options);
+    ck_assert_str_eq(instance_file("events/workqueue/workqueue_execute_start/enable"), "1\n");
+    ck_assert_str_eq(instance_file("events/workqueue/workqueue_execute_start/filter"),
+                     "CPU >= 1 && CPU <= 2\n");
+    const struct hr_osnoise_part *part = &reading.single_noises[0].parts[0];
+    ck_assert_uint_eq(part->function_count, 1); /* the other has no name */
+    ck_assert_str_eq(part->functions[0], "vmstat_update");
+    ck_assert_ptr_nonnull(
+        strstr(trace_of(1), ": workqueue_execute_start: function=vmstat_update\n"));
+    ck_assert_ptr_nonnull(strstr(trace_of(1), "interference 1\n"));
+    ck_assert_str_eq(trace_of(2), "");
+    read_run();
+    ck_assert_str_eq(trace_of(1), "");
+}
+END_TEST
+
+START_TEST(without_the_options_nothing_is_named_or_kept)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "1-2");
+
+    options.max_single_ns = 50000;
+    read_works(&options);
+    ck_assert_str_eq(instance_file("events/workqueue/workqueue_execute_start/enable"), "0\n");
+    ck_assert_str_eq(instance_file("events/workqueue/workqueue_execute_start/trigger"), "");
+    ck_assert_uint_eq(reading.single_noises[0].parts[0].function_count, 0);
+    ck_assert_str_eq(trace_of(1), "");
+}
+END_TEST
+
+/* With interrupts off nothing runs that has functions. */
+START_TEST(with_interrupts_off_no_functions_are_recorded)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_HARDWARE, "1-2");
+
+    options.max_single_ns = 50000;
+    options.causes = true;
+    begin_run(&options);
+    ck_assert_str_eq(instance_file("events/workqueue/workqueue_execute_start/enable"), "0\n");
+}
+END_TEST
+
 START_TEST(reading_allocates_nothing)
 {
     struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "0-3");
 
     options.by_source = options.histogram = true;
     options.max_single_ns = 1000;
+    options.causes = options.traces = true;
     begin_run(&options);
     read_run();
     size_t used = mallinfo2().uordblks;
@@ -517,6 +616,9 @@ int main(void)
     tcase_add_test(tests, cpus_that_come_later_are_measured);
     tcase_add_test(tests, a_thread_that_keeps_its_cpu_is_reported_while_it_runs);
     tcase_add_loop_test(tests, buffers_of_cpus_that_come_later_are_as_large_as_the_others, 0, 2);
+    tcase_add_test(tests, what_ran_in_a_noise_is_named_and_kept);
+    tcase_add_test(tests, without_the_options_nothing_is_named_or_kept);
+    tcase_add_test(tests, with_interrupts_off_no_functions_are_recorded);
     tcase_add_test(tests, reading_allocates_nothing);
     return run_suite("osnoise reading", tests);
 }

@@ -169,6 +169,56 @@ START_TEST(times_are_added_up)
 }
 END_TEST
 
+/* --- Functions ------------------------------------------------------------ */
+
+/* As Linux 6.12 lays them out. */
+static const struct {
+    const char *event;
+    uint16_t type;
+    size_t function_at, size; /* of what is behind the common fields, in numbers of 64 bits */
+} functions[] = {
+    {"workqueue_execute_start", WORK_START, 1, 2},
+    {"hrtimer_expire_entry", HRTIMER_EXPIRE, 2, 3},
+    {"timer_expire_entry", TIMER_EXPIRE, 2, 4},
+    {"csd_function_entry", CALL, 0, 2},
+};
+
+static void check_function(const struct hr_osnoise_record *record, void *context)
+{
+    const int i = *(int *)context;
+
+    ck_assert_int_eq(record->type, HR_OSNOISE_RECORD_CAUSE);
+    ck_assert_str_eq(record->event, functions[i].event);
+    ck_assert_uint_eq(record->cause.function, 0xffffffff81249dd0);
+    ck_assert_str_eq(record->cause.name, "");
+    ck_assert_int_eq(record->pid, -93);
+    ck_assert_uint_eq(record->flags, 0x19);
+    ck_assert_uint_eq(record->preempt_count, 2);
+    *(int *)context = -1;
+}
+
+START_TEST(functions_are_found_by_their_names)
+{
+    struct hr_osnoise_decoder *decoder = open_recorded();
+    struct page page = {.used = 0};
+    struct {
+        uint16_t type;
+        uint8_t flags, preempt_count;
+        int32_t pid;
+        uint64_t numbers[4];
+    } event = {functions[_i].type, 0x19, 2, -93, {1, 1, 1, 1}};
+    uint64_t lost = 0;
+    int i = _i;
+
+    event.numbers[functions[_i].function_at] = 0xffffffff81249dd0;
+    put_event(&page, &event, 8 + 8 * functions[_i].size);
+    size_t size = end_page(&page, 0);
+    ck_assert_int_eq(hr_osnoise_decode(decoder, page.bytes, size, check_function, &i, &lost), 0);
+    ck_assert_int_eq(i, -1);
+    hr_osnoise_decoder_close(decoder);
+}
+END_TEST
+
 /* --- Pages of every kind -------------------------------------------------- */
 
 START_TEST(an_empty_page_has_nothing)
@@ -618,6 +668,7 @@ static TCase *pages(void)
     tcase_add_test(tests, a_page_that_is_cut_off_is_refused);
     tcase_add_test(tests, records_have_their_times);
     tcase_add_test(tests, times_are_added_up);
+    tcase_add_loop_test(tests, functions_are_found_by_their_names, 0, COUNT(functions));
     tcase_add_test(tests, an_empty_page_has_nothing);
     tcase_add_test(tests, what_isnt_a_record_is_passed_over);
     tcase_add_test(tests, a_long_event_has_its_length_in_a_word_of_its_own);

@@ -428,6 +428,7 @@ START_TEST(allocates_nothing_while_it_reads)
 {
     live.options.by_source = live.options.histogram = true;
     live.options.max_single_ns = 100000;
+    live.options.causes = live.options.traces = true;
     disturber = disturber_start(1, 1000, 20000);
     live_begin();
     /* More sources than ever before are to be had at the beginning. */

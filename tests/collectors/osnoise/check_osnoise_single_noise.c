@@ -339,8 +339,9 @@ END_TEST
 
 static void add_function(uint64_t time_ns, char function)
 {
-    const struct hr_osnoise_record record = {
-        .type = HR_OSNOISE_RECORD_CAUSE, .time_ns = time_ns, .cause = {(uint64_t)function, false}};
+    const struct hr_osnoise_record record = {.type = HR_OSNOISE_RECORD_CAUSE,
+                                             .time_ns = time_ns,
+                                             .cause = {.function = (uint64_t)function}};
 
     add(record);
 }

@@ -7,6 +7,8 @@
 struct osnoise_alert *alert;
 struct osnoise_alert_options alert_options;
 struct hr_osnoise_options measured;
+const struct hr_osnoise_traces *alert_traces;
+const struct hr_osnoise_traces *const alert_traces_there = (const void *)&alert_traces_there;
 struct tree *tree;
 
 static char state_path[PATH_MAX];
@@ -30,6 +32,7 @@ void alert_set_up(void)
         .osnoise = &measured,
     };
     fake_dispatcher = (struct fake_dispatcher){.is_held = false};
+    alert_traces = NULL;
     fake_start_parts();
     restart_alert();
 }
@@ -95,6 +98,7 @@ void take_as(enum hr_osnoise_cpu_state state, uint64_t samples,
         .cpu_count = COUNT(cpus),
         .single_noises = single_noises,
         .single_noise_count = count,
+        .traces = alert_traces,
     };
 
     for (size_t i = 0; i < COUNT(cpus); i++)

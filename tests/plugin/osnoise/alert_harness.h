@@ -23,6 +23,10 @@ extern struct osnoise_alert_options alert_options;
 /** CPUs 3, 4 and 8191, with the file "state" in the tree. */
 extern struct hr_osnoise_options measured;
 
+/** What readings have of what was recorded; NULL, as at first: nothing. And something. */
+extern const struct hr_osnoise_traces *alert_traces;
+extern const struct hr_osnoise_traces *const alert_traces_there;
+
 extern struct tree *tree;
 
 /** Fixture. */

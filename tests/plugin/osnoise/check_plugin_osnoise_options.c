@@ -72,6 +72,7 @@ static const struct {
     {ALERT("MaxSingle 1\nQuiet 0.5"), "Quiet", "0.5", "from 1 to 86400"},
     {ALERT("MaxSingle 1\nQuiet 86401"), "Quiet", "86401", "from 1 to 86400"},
     {ALERT("MaxSingle 1\nCauses 1"), "Causes", "1", "true or false"},
+    {ALERT("MaxSingle 1\nKeepTraces 1001"), "KeepTraces", "1001", "whole number from 0 to 1000"},
     {ALERT("MaxSingle 1") "\n" ALERT("MaxSingle 1"), "more than one", "<Alert>", "osnoise"},
     /* what doesn't fit together */
     {CPUS "Runtime 0.2", "invalid combination", "20", "10"},
@@ -129,7 +130,7 @@ static const char *const accepted[] = {
     CPUS "Runtime 0.025\nMaxDuty 2.5\nThreshold 0.000005",
     CPUS "Sources 100\nHistogram true\n" ALERT("MaxSingle 0.000001"),
     CPUS ALERT("MaxSingle 0.00005\nSeverity \"failure\"\nQuiet 1"),
-    CPUS ALERT("MaxSingle 0.00005\nCauses false"),
+    CPUS ALERT("MaxSingle 0.00005\nCauses false\nKeepTraces 0"),
     "Mode \"sources\"",
     "Mode \"sources\"\nSources 0\nHistogram false",
     "Mode \"sources\"\nSources 20\nCPUs 0",

@@ -148,6 +148,15 @@ const char *hr_osnoise_context_name(enum hr_osnoise_context context)
     return context == HR_OSNOISE_TIMER_IRQ ? "irq" : "thread";
 }
 
+/* A line in place of what is recorded. */
+bool hr_osnoise_trace_print(const struct hr_osnoise_reading *reading, unsigned cpu, FILE *file)
+{
+    if (reading->traces == NULL)
+        return false;
+    fprintf(file, "a trace of CPU %u\n", cpu);
+    return true;
+}
+
 const char *hr_osnoise_kind_name(enum hr_osnoise_kind kind)
 {
     static const char *const names[HR_OSNOISE_KIND_COUNT] = {"irq", "softirq", "thread", "nmi"};
