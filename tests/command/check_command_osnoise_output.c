@@ -142,7 +142,12 @@ START_TEST(prints_tables)
                  "CPU       us       us NOISES\n"
                  "  0   32.768   65.536     18\n"
                  "  1    0.512    1.024      3\n"
-                 "  1 1048.576 2097.152    120\n");
+                 "  1 1048.576 2097.152    120\n"
+                 "\n"
+                 "        50 %     99 %   99.9 %\n"
+                 "CPU    <= us    <= us    <= us\n"
+                 "  0   65.536   65.536   65.536\n"
+                 "  1 2097.152 2097.152 2097.152\n");
 }
 END_TEST
 
@@ -283,7 +288,8 @@ START_TEST(prints_latencies_as_json)
         strstr(printed, "\"cpu\":1,\"state\":\"fine\",\"sample_count\":999,\"runtime_us\":null,"
                         "\"noise_us\":null,\"available_pct\":null,\"max_single_us\":null,"));
     ck_assert_ptr_nonnull(strstr(
-        printed, "\"histogram\":null,\"latency\":{"
+        printed, "\"histogram\":null,\"p50_ns\":null,\"p99_ns\":null,\"p999_ns\":null,"
+                 "\"latency\":{"
                  "\"irq\":{\"count\":1000,\"last_ns\":2500,\"min_ns\":2400,\"avg_ns\":3000.5,"
                  "\"max_ns\":9600,\"histogram\":[{\"lower_ns\":2048,\"count\":999},"
                  "{\"lower_ns\":8192,\"count\":1}]},"
@@ -552,12 +558,13 @@ START_TEST(prints_json)
         "{\"kind\":\"thread\",\"name\":\"spinner\",\"count\":120,\"duration_ns\":240000000,"
         "\"share_pct\":4.00000}],\"other\":{\"source_count\":3,\"count\":1023,"
         "\"duration_ns\":2112956,\"share_pct\":0.03521},\"histogram\":[{\"lower_ns\":1048576,"
-        "\"count\":120}],\"latency\":null},"
+        "\"count\":120}],\"p50_ns\":2097152,\"p99_ns\":2097152,\"p999_ns\":2097152,\"latency\":"
+        "null},"
         "{\"cpu\":2,\"state\":\"offline\",\"sample_count\":0,\"runtime_us\":null,"
         "\"noise_us\":null,\"available_pct\":null,\"max_single_us\":null,\"max_period_us\":null,"
         "\"hw_count\":null,\"nmi_count\":null,\"irq_count\":null,\"softirq_count\":null,"
         "\"thread_count\":null,\"lost_count\":0,\"sources\":null,\"other\":null,"
-        "\"histogram\":[],\"latency\":null}],"
+        "\"histogram\":[],\"p50_ns\":null,\"p99_ns\":null,\"p999_ns\":null,\"latency\":null}],"
         "\"dropped_count\":3,\"singles\":[{\"time_s\":1795261677.450,\"cpu\":1,"
         "\"duration_ns\":2013400,\"interference_count\":4,\"parts\":[{\"kind\":\"thread\","
         "\"name\":\"spinner\",\"number\":812,\"functions\":[],"

@@ -280,6 +280,51 @@ START_TEST(counts_by_duration)
 }
 END_TEST
 
+/* How many noises are in which buckets, and the powers of two that a share of them doesn't exceed.
+ */
+static const struct {
+    struct {
+        unsigned power;
+        uint64_t count;
+    } buckets[4];
+    unsigned p50, p99, p999;
+} percentiles[] = {
+    {{{10, 1}}, 11, 11, 11},
+    {{{10, 500}, {12, 490}, {14, 9}, {20, 1}}, 11, 13, 15},
+    {{{10, 499}, {12, 490}, {14, 9}, {20, 2}}, 13, 15, 21},
+    {{{0, 1}, {1, 1}}, 1, 2, 2},
+    {{{5, 1}, {6, 2}}, 7, 7, 7},
+    {{{10, UINT64_MAX / 2}, {11, UINT64_MAX / 2}}, 11, 12, 12},
+};
+
+START_TEST(finds_percentiles)
+{
+    const unsigned expected[] = {percentiles[_i].p50, percentiles[_i].p99, percentiles[_i].p999};
+    static const unsigned per_mille[] = {500, 990, 999};
+    struct osnoise_cpu_total cpu = {.elapsed_ns = 0};
+    uint64_t duration_ns = 0;
+
+    for (size_t i = 0; i < 4; i++)
+        cpu.buckets[percentiles[_i].buckets[i].power] += percentiles[_i].buckets[i].count;
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_int_eq(osnoise_percentile(&cpu, per_mille[i], &duration_ns), 0);
+        ck_assert_uint_eq(duration_ns, UINT64_C(1) << expected[i]);
+    }
+}
+END_TEST
+
+START_TEST(without_noises_there_are_no_percentiles)
+{
+    struct osnoise_cpu_total cpu = {.elapsed_ns = 0};
+    uint64_t duration_ns = 0;
+
+    ck_assert_int_eq(osnoise_percentile(&cpu, 500, &duration_ns), -ENODATA);
+    cpu.buckets[63] = 1;
+    ck_assert_int_eq(osnoise_percentile(&cpu, 500, &duration_ns), 0);
+    ck_assert_uint_eq(duration_ns, UINT64_MAX);
+}
+END_TEST
+
 START_TEST(keeps_the_last_single_noises)
 {
     struct hr_osnoise_single_noise single_noise = {.cpu = 1};
@@ -315,6 +360,8 @@ int main(void)
     tcase_add_test(tests, limits_the_sources);
     tcase_add_test(tests, sources_without_a_name_are_others);
     tcase_add_test(tests, counts_by_duration);
+    tcase_add_loop_test(tests, finds_percentiles, 0, (int)COUNT(percentiles));
+    tcase_add_test(tests, without_noises_there_are_no_percentiles);
     tcase_add_test(tests, keeps_the_last_single_noises);
     return run_suite("osnoise_totals", tests);
 }

@@ -88,12 +88,29 @@ static void print_sources(FILE *file, const struct osnoise_report *report,
     print_sum_members(file, report, cpu, other.count, other.duration_ns);
 }
 
+/* @param cpu  NULL: they aren't known. */
+static void print_percentiles(FILE *file, const struct osnoise_cpu_total *cpu)
+{
+    static const struct {
+        const char *before;
+        unsigned per_mille;
+    } percentiles[] = {{",\"p50_ns\":", 500}, {",\"p99_ns\":", 990}, {",\"p999_ns\":", 999}};
+
+    for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++) {
+        uint64_t duration_ns = 0;
+        const bool is_known =
+            cpu != NULL && osnoise_percentile(cpu, percentiles[i].per_mille, &duration_ns) == 0;
+        json_print_count(file, percentiles[i].before, is_known, duration_ns);
+    }
+}
+
 static void print_buckets(FILE *file, const struct osnoise_report *report,
                           const struct osnoise_cpu_total *cpu)
 {
     const char *separator = "";
     if (!report->options->histogram || report->options->mode == HR_OSNOISE_TIMERLAT) {
         fputs(",\"histogram\":null", file);
+        print_percentiles(file, NULL);
         return;
     }
     fputs(",\"histogram\":[", file);
@@ -105,6 +122,7 @@ static void print_buckets(FILE *file, const struct osnoise_report *report,
         separator = ",";
     }
     putc(']', file);
+    print_percentiles(file, cpu);
 }
 
 static void print_cpus(FILE *file, const struct osnoise_report *report)

@@ -156,6 +156,32 @@ static int print_buckets(FILE *file, const struct osnoise_totals *totals)
     return status;
 }
 
+static int print_percentiles(FILE *file, const struct osnoise_totals *totals)
+{
+    static const char *const headings[][2] = {
+        {"", "CPU"}, {"50 %", "<= us"}, {"99 %", "<= us"}, {"99.9 %", "<= us"}};
+    static const unsigned per_mille[] = {500, 990, 999};
+    struct grid grid = {0};
+    uint64_t duration_ns = 0;
+
+    grid_headings(&grid, headings, sizeof(headings) / sizeof(headings[0]));
+    size_t empty = grid.cell_count;
+    for (size_t i = 0; i < totals->cpu_count; i++) {
+        if (osnoise_percentile(&totals->cpus[i], 1, &duration_ns) < 0)
+            continue;
+        grid_cell(&grid, "%u", totals->cpus[i].sums.cpu);
+        for (size_t p = 0; p < sizeof(per_mille) / sizeof(per_mille[0]); p++) {
+            osnoise_percentile(&totals->cpus[i], per_mille[p], &duration_ns);
+            grid_cell(&grid, "%.3f", (double)duration_ns / HR_NS_PER_US);
+        }
+    }
+    if (grid.cell_count > empty || grid.failed)
+        putc('\n', file);
+    else
+        grid.cell_count = 0;
+    return grid_print(&grid, file);
+}
+
 /* --- What is missing ------------------------------------------------------ */
 
 struct note {
@@ -320,6 +346,8 @@ int osnoise_table_print(FILE *file, const struct osnoise_report *report)
         putc('\n', file);
         status = print_buckets(file, report->totals);
     }
+    if (status == 0 && options->histogram)
+        status = print_percentiles(file, report->totals);
     if (!samples)
         print_notes(file, report);
     return status;

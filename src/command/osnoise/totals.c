@@ -357,3 +357,22 @@ int osnoise_share(const struct osnoise_cpu_total *cpu, enum hr_osnoise_mode mode
     *share = share_of(duration_ns, whole_ns);
     return 0;
 }
+
+/* --- Percentiles ---------------------------------------------------------- */
+
+int osnoise_percentile(const struct osnoise_cpu_total *cpu, unsigned per_mille,
+                       uint64_t *duration_ns)
+{
+    uint64_t count = 0, up_to = 0;
+    int power = 0;
+
+    for (int i = 0; i < OSNOISE_BUCKETS; i++)
+        count += cpu->buckets[i];
+    if (count == 0)
+        return -ENODATA;
+    const uint64_t rank = count - (uint64_t)((unsigned __int128)count * (1000 - per_mille) / 1000);
+    while ((up_to += cpu->buckets[power]) < rank)
+        power++;
+    *duration_ns = power < OSNOISE_BUCKETS - 1 ? UINT64_C(2) << power : UINT64_MAX;
+    return 0;
+}

@@ -116,4 +116,14 @@ int osnoise_available(const struct hr_osnoise_cpu *sums, uint64_t *share);
 int osnoise_share(const struct osnoise_cpu_total *cpu, enum hr_osnoise_mode mode,
                   uint64_t duration_ns, uint64_t *share);
 
+/**
+ * Finds what so many of a thousand single noises of a CPU don't exceed: as their histogram has it,
+ * the least power of two.
+ *
+ * @param per_mille  1 to 1000.
+ * @return 0, or -ENODATA if there was none.
+ */
+int osnoise_percentile(const struct osnoise_cpu_total *cpu, unsigned per_mille,
+                       uint64_t *duration_ns);
+
 #endif
