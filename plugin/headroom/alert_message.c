@@ -181,7 +181,16 @@ static void append_need(struct message *message, const struct alert_rule *rule,
         message_append(message, ": the memory of a group above it, or of the machine, fills up");
         return;
     }
-    if (room->status != 0 || (room->attainable <= 0 && resource != SUBJECT_IO))
+    if (room->status != 0)
+        return;
+    /* What it used and could have had are of some minutes, and needn't show why it waits. */
+    if (resource == SUBJECT_CPU && room->is_in_trouble && subject->path != NULL) {
+        if (subject->stall_pct[resource] >= 1)
+            message_append(message, ": waits %.0f %% of the time", subject->stall_pct[resource]);
+        append_bound(message, subject, resource, others);
+        return;
+    }
+    if (room->attainable <= 0 && resource != SUBJECT_IO)
         return;
     message_append(message, ": needs %s of %s%s", amount_of(subject, resource, room->used).text,
                    amount_of(subject, resource, room->attainable).text,

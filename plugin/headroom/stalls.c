@@ -164,6 +164,8 @@ void stalls_submit(struct stalls *stalls, struct hr_room_source *source, const s
             is_known |= split_by_takers(taken, submission->instance, reading->stall_pct[i], pct);
         if (is_known)
             submit_parts(submission, i, &stall->seen, pct);
+        if (i == HR_PSI_CPU)
+            stalls->cpu_by_itself_pct = pct[HR_STALL_BY_ITSELF];
         add_unknown(reading->stall_pct[i], pct);
         hr_room_add_stalls(source, i, pct);
     }

@@ -28,6 +28,7 @@ struct stall {
 /** What is kept of one group, or of the system; all zeros: nothing. */
 struct stalls {
     struct stall of[HR_PSI_IRQ];
+    double cpu_by_itself_pct; /**< of the last interval, as far as that is known */
 };
 
 /** Frees what is kept. */

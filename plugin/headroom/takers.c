@@ -74,9 +74,10 @@ static double used_cpus(const struct subject *subject)
     return subject->room[SUBJECT_CPU].status == 0 ? subject->room[SUBJECT_CPU].used : NAN;
 }
 
+/* Who takes a CPU from others waits for it, too, but mostly for itself. */
 static double cpu_stall(const struct subject *subject)
 {
-    return subject->stall_pct[SUBJECT_CPU];
+    return subject->stall_pct[SUBJECT_CPU] - subject->stalls.cpu_by_itself_pct;
 }
 
 static double memory_stall(const struct subject *subject)

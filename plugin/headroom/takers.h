@@ -69,8 +69,8 @@ void takers_binding_path(const struct subject *subject, const struct hr_room *ro
 void takers_append(struct takers *takers, const struct subject *subject, int resource,
                    struct message *message);
 
-/** Appends who of these waits, from 1 % of the time on; or that none does; or that this isn't known
- * of all of them. */
+/** Appends who of these waits, from 1 % of the time on, for a CPU not counting waits for itself; or
+ * that none does; or that this isn't known of all of them. */
 void takers_append_waiting(struct takers *takers, const struct subject *subject, int resource,
                            struct message *message);
 

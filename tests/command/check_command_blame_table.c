@@ -169,13 +169,30 @@ START_TEST(explains_what_is_asked_at_first)
     matrix.time_ns = 1000 * MS;
     print(80, false);
     ck_assert_str_eq(text, "WAITING (ms) IN ALL itself   /\n"
-                           "/            1000.0 1000.0   0\n"
                            "a               5.0      0 5.0\n"
+                           "/            1000.0 1000.0   0\n"
                            "/ is the root cgroup: tasks that are in no other group.\n");
     matrix.time_ns = 999 * MS;
     print(50, false);
     ck_assert_ptr_nonnull(strstr(text, "group.\nA sum may be more than the 1.0 s measured, as\n"
                                        "several tasks wait at once.\n"));
+}
+END_TEST
+
+/* Three loops and one that often sleeps, on one CPU: both wait as long for each other. */
+START_TEST(who_suffers_is_before_who_takes)
+{
+    add("batch", HR_BLAME_ITSELF, NULL, 798 * MS);
+    add("batch", HR_BLAME_GROUP, "web", 299 * MS);
+    add("batch", HR_BLAME_KWORKER, NULL, 4 * MS);
+    add("web", HR_BLAME_GROUP, "batch", 298 * MS);
+    add("web", HR_BLAME_KWORKER, NULL, 1 * MS);
+    add("limited", HR_BLAME_LIMIT, NULL, 310 * MS);
+    print(80, false);
+    ck_assert_str_eq(text, "WAITING (ms) IN ALL itself limit   web batch kworker\n"
+                           "limited       310.0      0 310.0     0     0       0\n"
+                           "web           299.0      0     0     0 298.0     1.0\n"
+                           "batch        1101.0  798.0     0 299.0     0     4.0\n");
 }
 END_TEST
 
@@ -240,6 +257,7 @@ int main(void)
     tcase_add_test(tests, shows_those_that_waited_most);
     tcase_add_test(tests, leaves_out_what_is_nothing);
     tcase_add_test(tests, explains_what_is_asked_at_first);
+    tcase_add_test(tests, who_suffers_is_before_who_takes);
     tcase_add_test(tests, tells_groups_from_other_takers);
     tcase_add_test(tests, names_that_are_cut_differ);
     tcase_add_test(tests, a_container_has_its_short_name);

@@ -149,7 +149,9 @@ START_TEST(names_all_rooms_that_are_as_small)
     ck_assert_str_eq(print_table(80),
                      "group room by          more trouble in        needs waits for\n"
                      "web     0% cpu, memory    -        now 2.0G of 2.0G -\n"
-                     "batch   0% memory         -        now 2.0G of 2.0G -\n");
+                     "batch   0% memory         -        now 2.0G of 2.0G -\n"
+                     "\nRoom by CPU is a mean of some minutes: once the waits are over it comes "
+                     "back within these.\n");
     assert_has(print_json(), "\"by\":\"cpu\"");
 }
 END_TEST
@@ -285,6 +287,24 @@ START_TEST(who_waits_most_is_named_if_it_is_not_first)
 }
 END_TEST
 
+START_TEST(says_that_room_by_cpu_comes_back_later)
+{
+    static struct room_cause causes[] = {{(char *)"io", (char *)"unknown", 60},
+                                         {(char *)"cpu", (char *)"itself", 0.9}};
+
+    add_row("batch", 60, 0);
+    assert_has(print_table(80), "\nRoom by CPU is a mean of some minutes: ");
+    rows[0].causes = causes;
+    rows[0].cause_count = 2;
+    assert_has(print_table(80), "\nRoom by CPU is a mean of some minutes: ");
+    causes[1].pct = 1;
+    assert_lacks(print_table(80), "a mean of");
+    causes[1].pct = 0;
+    rows[0].values[ROOM_CPU] = rows[0].values[ROOM_LEAST] = 2;
+    assert_lacks(print_table(80), "a mean of");
+}
+END_TEST
+
 /* It isn't known yet, or waits for something else. */
 START_TEST(who_waits_for_no_cpu)
 {
@@ -339,6 +359,7 @@ int main(void)
     tcase_add_test(tests, eighty_columns);
     tcase_add_test(tests, the_order_is_that_of_the_numbers);
     tcase_add_test(tests, who_waits_for_cpus_that_are_always_busy);
+    tcase_add_test(tests, says_that_room_by_cpu_comes_back_later);
     tcase_add_test(tests, who_waits_most_is_named_if_it_is_not_first);
     tcase_add_test(tests, who_waits_for_no_cpu);
     tcase_add_test(tests, json);

@@ -26,10 +26,13 @@ struct blame_report {
 struct blame_waiter {
     size_t first, count;
     uint64_t wait_ns;
+    uint64_t others_ns; /**< of that not for itself */
 };
 
 /**
- * Finds the waiters of a matrix, the one that waited longest first.
+ * Finds the waiters of a matrix, in the order in which they suffer: by how long they waited for
+ * others, or by a limit, times the part that this is of their wait, as who takes a CPU from others
+ * waits as long for them, but mostly for itself.
  *
  * @param waiters  receives an array that the caller frees.
  * @return 0 or -ENOMEM.

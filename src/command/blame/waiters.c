@@ -5,10 +5,20 @@
 #include "blame/report.h"
 #include "headroom/array.h"
 
+static double suffered_ns(const struct blame_waiter *waiter)
+{
+    const double others_ns = (double)waiter->others_ns;
+
+    return waiter->wait_ns > 0 ? others_ns * others_ns / (double)waiter->wait_ns : 0;
+}
+
 static int compare_waits(const void *first, const void *second)
 {
     const struct blame_waiter *a = first, *b = second;
+    const double a_ns = suffered_ns(a), b_ns = suffered_ns(b);
 
+    if (a_ns != b_ns)
+        return a_ns > b_ns ? -1 : 1;
     if (a->wait_ns != b->wait_ns)
         return a->wait_ns > b->wait_ns ? -1 : 1;
     return (a->first > b->first) - (a->first < b->first);
@@ -35,6 +45,8 @@ int blame_find_waiters(const struct hr_blame_matrix *matrix, struct blame_waiter
         }
         found[used - 1].count++;
         found[used - 1].wait_ns += matrix->cells[i].wait_ns;
+        if (matrix->cells[i].taker != HR_BLAME_ITSELF)
+            found[used - 1].others_ns += matrix->cells[i].wait_ns;
     }
     if (used > 0)
         qsort(found, used, sizeof(*found), compare_waits);

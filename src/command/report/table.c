@@ -3,6 +3,7 @@
  * report/table.c - the report for people.
  */
 #include <math.h>
+#include <string.h>
 
 #include "common/grid.h"
 #include "common/label.h"
@@ -266,6 +267,17 @@ static bool lacks_room(const struct room_row *row)
            !room_waits_for_cpu(row);
 }
 
+/* Its room is a mean of some minutes. */
+static bool has_just_waited(const struct room_row *row)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < row->cause_count; i++)
+        if (strcmp(row->causes[i].resource, "cpu") == 0 && !isnan(row->causes[i].pct))
+            sum += row->causes[i].pct;
+    return rooms_binding(row) == ROOM_CPU && row->values[ROOM_CPU] <= 0 && sum < WORTH_NAMING_PCT;
+}
+
 static bool has_any(const struct rooms *rooms, bool (*is_one)(const struct room_row *row))
 {
     size_t i = 0;
@@ -304,6 +316,11 @@ static void print_legend(FILE *out, const struct rooms *rooms)
     print_longest_wait(out, rooms);
     if (has_any(rooms, profile_is_shown_at_least))
         profile_print_legend(out);
+    if (has_any(rooms, has_just_waited))
+        fputs(
+            "\nRoom by CPU is a mean of some minutes: once the waits are over it comes back within "
+            "these.\n",
+            out);
     if (has_any(rooms, room_waits_for_cpu))
         fputs("\n\"?\": how much more CPU time it could have isn't known, while it waits for a "
               "CPU:\nthe CPUs are always busy, or it isn't known yet.\n",

@@ -70,7 +70,7 @@ const struct column columns[] = {
      .meaning = "% left before trouble, of CPU time, memory or I/O, whichever is least",
      .sort_key = "room", .sort_letter = 'r'},
     {CONCLUSION, .title = "left", .type = "duration", .type_instance = "to_trouble",
-     .key = "trouble_s", .rank = 7, .unit = "s", .head_unit = "s", .warn = 3600, .alarm = 0,
+     .key = "trouble_s", .rank = 7, .unit = "s", .warn = 3600, .alarm = 0,
      .meaning = "time to trouble, by the trend of its memory; now: in any; >1d: no trend",
      .sort_key = "trouble", .sort_letter = 't'},
     /* The CPU time of tasks, in ns. The machine's also counts idle CPUs. */

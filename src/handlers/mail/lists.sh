@@ -179,7 +179,7 @@ print_list() {
     more="$newline$list" message="" plugin=psi note=""
     user=$(grep -h -m 1 "^the most CPU time is used by " "$@" | head -n 1)
     more=$more${user:+$newline$user}
-    look=$(sed -n 's/, headroom report .*//; s/^look here: //p' "$1")
+    look=$(sed -n 's/, headroom report .*//; s/\(, sudo headroom blame\) .*/\1/; s/^look here: //p' "$1")
     notified=$(sed -n '/^X-Collectd-Notification:/,/^Auto-Submitted:/{ /^Auto-Submitted:/d; p; }' "$@")
     print_mail "$(sed -n '/^To: /{ s///p; q; }' "$1")"
 }

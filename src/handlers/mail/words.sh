@@ -241,26 +241,25 @@ describe_trigger() {
     summary="$summary${duration:+, for $duration}"
 }
 
-# find_report NAME: sets report to the command that says all about that group; of the machine, without a name, about all.
-find_report() {
-    report="headroom report"
+# find_argument NAME: sets argument to a blank and that name, to be pasted into a shell; "" without one that can be.
+find_argument() {
     case $1 in
-        "" | *"'"* | *[[:cntrl:]]*) ;;                      # to be pasted into a shell
-        *[!A-Za-z0-9_./:@~+-]*) report="$report '$1'" ;;
-        *) report="$report $1" ;;
+        "" | *"'"* | *[[:cntrl:]]*) argument="" ;;
+        *[!A-Za-z0-9_./:@~+-]*) argument=" '$1'" ;;
+        *) argument=" $1" ;;
     esac
 }
 
-# find_look: sets look to the command that shows more: of memory and I/O of a group also what says which limit binds; of
-# the machine's, which groups wait most, and the same of the one that waits longest, if it is known by what name. With a killed
+# find_look: sets look to the command that shows more: of a group that waits for a CPU also what says who had it meanwhile;
+# of memory and I/O of a group what says which limit binds; of the machine's, which groups wait most, and the same of the one that waits longest, if it is known by what name. With a killed
 # process its group may have gone; what is above it is there.
 find_look() {
     [ "$instance" = system ] || reported=$shown
     ! is_kill || ! find_mount || [ -z "$path" ] || [ -d "$mount/$path" ] || find_reported "$path"
-    find_report "$reported"
-    look="headroom top"
+    find_argument "$reported"
+    report="headroom report$argument" look="headroom top"
     case $plugin:$resource:$instance:$reported in
-        psi:cpu:*) look="$look, sudo headroom blame" ;;
+        psi:cpu:*) look="$look, sudo headroom blame$argument" ;;
         psi:memory:*:?* | psi:io:*:?*)
             [ "$instance" != system ] || look="$look --sort $resource"
             look="$look, $report"
