@@ -398,9 +398,10 @@ static int read_here(const struct hr_root *root, const struct usage *usage,
         return 0;
     }
     if (found == NULL && !room_is_system(rooms->rows[row].group)) {
-        set_reason(&group->missing,
-                   "no cgroup here has this name: is it gone, or named by Instance "
-                   "in another configuration (--config)?");
+        set_reason(
+            &group->missing,
+            "no cgroup here has this name: is it gone, without a process, or named by Instance "
+            "in another configuration (--config)?");
         return 0;
     }
     if (found != NULL && (group->path = strdup(found->path)) == NULL)
