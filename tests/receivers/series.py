@@ -218,6 +218,7 @@ def print_differences(kind, expected, got, *outages):
 
 PLACES = {'RESOURCE': '(cpu|memory|io|irq)', 'LEVEL': '(some|full)', 'TRIGGER': r'[\w.-]{1,64}',
           'CAUSE': '(limit|neighbours|itself|steal|irq|reclaim|unknown)',
+          'CONTEXT': '(irq|thread)',
           'EVENT': '[^/]+?', 'WINDOW': r'\d+m?s', 'KIND': '(irq|softirq|thread|nmi)', 'CPU': r'cpu\d+',
           'LOWER': r'\d+', 'NAME': '[^/]+', 'TARGET': '[^/]+', 'TAKER': '[^/]+'}
 
