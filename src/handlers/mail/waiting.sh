@@ -74,12 +74,14 @@ pause() {
     kill $! 2>/dev/null
 }
 
-# await_values: until these have come, or SIGTERM; lets others of the subject go on meanwhile, and what is promoted next.
+# await_values: until these have come, or SIGTERM; lets others of the subject go on meanwhile, and what is promoted next. All
+# get SIGTERM at once, and one may cover another: so one decides after the other, unless that takes long.
 await_values() {
     exec 5>&- 9>&-
     pause sleep "$patience"
     exec 9>"$lock"
     flock 9
+    [ "$paused" -le 128 ] || ! command exec 4>"$folder/ending.lock" || flock -w 30 4 || :
 }
 
 # is_awaited: whether a process waits already with this alarm, as severe, for those that say more. An alarm may be notified
