@@ -28,7 +28,8 @@ static struct room_row *add_row(const char *group, double memory_pct, double cpu
 {
     struct room_row *row = &rows[rooms.count++];
 
-    *row = (struct room_row){.host = (char *)"h", .group = (char *)group, .idle_pct = NAN};
+    *row = (struct room_row){
+        .host = (char *)"h", .group = (char *)group, .idle_pct = NAN, .cpu_full_pct = NAN};
     for (int i = 0; i < ROOM_VALUE_COUNT; i++)
         row->values[i] = NAN;
     row->values[ROOM_LEAST] = fmin(memory_pct, cpu_pct);
@@ -287,6 +288,21 @@ START_TEST(who_waits_most_is_named_if_it_is_not_first)
 }
 END_TEST
 
+/* In the first interval of a stall. */
+START_TEST(whoever_waits_as_a_whole_is_first_until_causes_are_known)
+{
+    static struct room_cause cause = {(char *)"cpu", (char *)"neighbours", 20};
+
+    add_row("batch", 60, 0)->cpu_full_pct = 20;
+    add_row("none", 60, 0);
+    add_row("web", 60, 0)->cpu_full_pct = 60;
+    assert_order("web", "batch", "none");
+    rows[1].causes = &cause;
+    rows[1].cause_count = 1;
+    assert_order("batch", "web", "none");
+}
+END_TEST
+
 START_TEST(says_that_room_by_cpu_comes_back_later)
 {
     static struct room_cause causes[] = {{(char *)"io", (char *)"unknown", 60},
@@ -359,6 +375,7 @@ int main(void)
     tcase_add_test(tests, eighty_columns);
     tcase_add_test(tests, the_order_is_that_of_the_numbers);
     tcase_add_test(tests, who_waits_for_cpus_that_are_always_busy);
+    tcase_add_test(tests, whoever_waits_as_a_whole_is_first_until_causes_are_known);
     tcase_add_test(tests, says_that_room_by_cpu_comes_back_later);
     tcase_add_test(tests, who_waits_most_is_named_if_it_is_not_first);
     tcase_add_test(tests, who_waits_for_no_cpu);

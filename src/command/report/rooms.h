@@ -43,7 +43,9 @@ struct room_row {
     char *host, *group;
     char *short_group;               /**< for people, see places_shorten_names(); NULL: the same */
     double values[ROOM_VALUE_COUNT]; /**< NAN: not known */
-    double idle_pct;           /**< of the CPUs, by the psi plugin; system only; NAN: absent */
+    double idle_pct; /**< of the CPUs, by the psi plugin; system only; NAN: absent */
+    double
+        cpu_full_pct; /**< for how much of the time all tasks wait for a CPU, by psi; NAN: absent */
     struct room_cause *causes; /**< the greatest first */
     size_t cause_count, cause_capacity;
     struct hr_room_working_set working_set; /**< by the wss plugin; with count 0: none */
@@ -112,7 +114,7 @@ double room_waited_pct(const struct room_row *row);
 
 /** Sorts: the lowest of a value first, those without one last, but behind those without room who
  * waits for a CPU while its room by CPU isn't known; then who waits most for others, or for limits;
- * then by time to trouble and name. */
+ * then those all of whose tasks wait for a CPU most; then by time to trouble and name. */
 void rooms_sort(struct rooms *rooms, enum room_value by);
 
 /** @return whether its room isn't known while it waits for a CPU, by which it isn't known. */
