@@ -248,6 +248,7 @@ static void end_unwatched(struct osnoise_alert *alert, const struct hr_osnoise_r
 
 static void add_reading(struct osnoise_alert *alert, const struct hr_osnoise_reading *reading)
 {
+    kept_traces_begin_reading(alert->traces);
     for (size_t i = 0; i < reading->cpu_count; i++)
         update_cpu(alert, reading, &reading->cpus[i]);
 }

@@ -4,12 +4,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "common/complaint.h"
 #include "common/log.h"
+#include "common/state_wanted.h"
 #include "common/thread.h"
 #include "headroom/state_file.h"
 #include "utils/common/common.h"
@@ -19,10 +20,8 @@
 /* Beside the tracer's settings, whose file has the configured name. */
 #define SUFFIX ".traces"
 
-/* "20261128T231950.123Z-cpu3.txt": by name they are in the order of their times. The second pattern
- * is of one that was being written when collectd was killed. */
-#define PATTERN     "[0-9]*T[0-9]*Z-cpu[0-9]*.txt"
-#define NEW_PATTERN PATTERN ".new"
+/* "20261128T231950.123Z-cpu3.txt": by name they are in the order of their times. */
+#define PATTERN "%*8[0-9]T%*6[0-9].%*3[0-9]Z-cpu%*5[0-9].txt%n"
 
 /* How many may wait for the disk. */
 #define QUEUE 32
@@ -37,6 +36,7 @@ struct kept_traces {
     char *folder;
     size_t most;
     char path[PATH_MAX]; /* of the last one */
+    size_t put_count;    /* of the reading */
     struct thread thread;
     pthread_mutex_t lock; /* of what follows */
     struct text queue[QUEUE];
@@ -70,9 +70,14 @@ static int make_folder(const char *path)
     return is_own_folder(path) ? 0 : -EEXIST;
 }
 
+/* Or one that was being written when collectd was killed. Others' files stay. */
 static int is_trace(const struct dirent *entry)
 {
-    return fnmatch(PATTERN, entry->d_name, 0) == 0 || fnmatch(NEW_PATTERN, entry->d_name, 0) == 0;
+    int length = 0;
+
+    sscanf(entry->d_name, PATTERN, &length);
+    const char *rest = &entry->d_name[length];
+    return length > 0 && (rest[0] == '\0' || strcmp(rest, ".new") == 0);
 }
 
 static int compare_names(const struct dirent **a, const struct dirent **b)
@@ -102,6 +107,8 @@ static int remove_oldest(const char *folder, size_t most)
 
 static int write_file(const struct kept_traces *traces, const struct text *text)
 {
+    if (!state_is_wanted(traces->folder))
+        return 0;
     int status = make_folder(traces->folder);
 
     if (status == 0)
@@ -206,17 +213,26 @@ static bool print_text(const struct hr_osnoise_reading *reading, unsigned cpu, c
     return false;
 }
 
+void kept_traces_begin_reading(struct kept_traces *traces)
+{
+    if (traces != NULL)
+        traces->put_count = 0;
+}
+
 const char *kept_traces_put(struct kept_traces *traces, const struct hr_osnoise_reading *reading,
                             unsigned cpu, const char *title)
 {
     struct text text = {.path = NULL};
 
-    if (traces == NULL || !print_text(reading, cpu, title, &text))
+    if (traces == NULL || traces->put_count >= (traces->most + 1) / 2 ||
+        !print_text(reading, cpu, title, &text))
         return NULL;
     print_path(traces, cpu);
     text.path = strdup(traces->path);
-    if (text.path != NULL && add_text(traces, &text))
+    if (text.path != NULL && add_text(traces, &text)) {
+        traces->put_count++;
         return traces->path;
+    }
     free_text(&text);
     return NULL;
 }

@@ -28,13 +28,18 @@ int kept_traces_open(const char *state_path, size_t most, struct kept_traces **t
 /** Writes what waits, ends the thread, and frees. The files stay. NULL is allowed. */
 void kept_traces_close(struct kept_traces *traces);
 
+/** Begins a reading: noises on many CPUs at once don't have all older files removed. NULL is
+ * allowed. */
+void kept_traces_begin_reading(struct kept_traces *traces);
+
 /**
  * Has a file written with what was recorded around the longest noise of a CPU.
  *
  * @param traces   NULL: none are kept.
  * @param reading  the last one.
  * @param title    what the file is about, its first line.
- * @return its path, valid until the next call; NULL: there is none, or many wait for the disk.
+ * @return its path, valid until the next call; NULL: there is none, many wait for the disk, or half
+ *         of as many as are kept are of this reading.
  */
 const char *kept_traces_put(struct kept_traces *traces, const struct hr_osnoise_reading *reading,
                             unsigned cpu, const char *title);

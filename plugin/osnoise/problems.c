@@ -164,9 +164,9 @@ static const char *remedy_of_loss(const struct osnoise_problems *problems)
          "raise BufferSize",
          "samples come faster than they are read, and values are too low. Raise BufferSize"},
         {"more interferes than the kernel's buffer holds until it is read, and values are too low. "
-         "Raise BufferSize, or shorten Runtime",
+         "Raise BufferSize, set Causes false, or shorten Runtime",
          "more interferes than the kernel's buffer holds until it is read, and values are too low. "
-         "Raise BufferSize"},
+         "Raise BufferSize, or set Causes false"},
     };
 
     return remedies[problems->has_alert][problems->is_attached];

@@ -568,9 +568,9 @@ START_TEST(prints_json)
         "\"dropped_count\":3,\"singles\":[{\"time_s\":1795261677.450,\"cpu\":1,"
         "\"duration_ns\":2013400,\"interference_count\":4,\"parts\":[{\"kind\":\"thread\","
         "\"name\":\"spinner\",\"number\":812,\"functions\":[],"
-        "\"functions_are_all\":true,\"count\":1,\"duration_ns\":2001140},"
+        "\"more_functions\":false,\"count\":1,\"duration_ns\":2001140},"
         "{\"kind\":\"irq\",\"name\":\"local_timer\",\"number\":236,"
-        "\"functions\":[\"tick_nohz_handler\",\"hrtimer_wakeup\"],\"functions_are_all\":false,"
+        "\"functions\":[\"tick_nohz_handler\",\"hrtimer_wakeup\"],\"more_functions\":true,"
         "\"count\":3,"
         "\"duration_ns\":7100}],\"parts_are_all\":true}],\"single_count\":5,"
         "\"ended\":\"somebody changed osnoise/cpus\",\"warning\":null}\n");

@@ -47,7 +47,24 @@ static bool is_worker(const struct hr_process_stat *stat, const struct hr_cpu_se
            hr_cpu_set_has(cpus, (unsigned)cpu);
 }
 
-enum choice { ALL, IDLE_ONES };
+enum choice { ALL, ENDING };
+
+/* The kernel waits for a thread that it stops, which only sees that when it runs: an idle one not
+ * while others do, one of a real-time rank not beside those above it. */
+static const struct hr_priority *priority_to_end(pid_t task)
+{
+    static const struct hr_priority ordinary = {HR_POLICY_OTHER, 0}, highest = {HR_POLICY_FIFO, 99};
+
+    switch (sched_getscheduler(task)) {
+    case SCHED_IDLE:
+        return &ordinary;
+    case SCHED_FIFO:
+    case SCHED_RR:
+        return &highest;
+    default:
+        return NULL; /* that it has */
+    }
+}
 
 /* @return 1, 0, or a negative errno. */
 static int rank_task(const struct hr_root *root, pid_t task, const struct hr_cpu_set *cpus,
@@ -61,7 +78,9 @@ static int rank_task(const struct hr_root *root, pid_t task, const struct hr_cpu
         return 0; /* it has ended */
     if (!is_worker(&stat, cpus))
         return 0;
-    if (choice == IDLE_ONES && sched_getscheduler(task) != SCHED_IDLE)
+    if (choice == ENDING)
+        priority = priority_to_end(task);
+    if (priority == NULL)
         return 1;
     int status = set_rank(task, priority);
     if (status == -ESRCH)
@@ -94,7 +113,5 @@ int hr_osnoise_rank_workload(const struct hr_root *root, const struct hr_cpu_set
 
 void hr_osnoise_let_workload_end(const struct hr_root *root, const struct hr_cpu_set *cpus)
 {
-    static const struct hr_priority ordinary = {HR_POLICY_OTHER, 0};
-
-    rank_chosen(root, cpus, IDLE_ONES, &ordinary);
+    rank_chosen(root, cpus, ENDING, NULL);
 }

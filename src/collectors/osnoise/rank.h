@@ -25,9 +25,10 @@ int hr_osnoise_rank_workload(const struct hr_root *root, const struct hr_cpu_set
                              const struct hr_priority *priority);
 
 /**
- * Makes those threads of some CPUs ordinary tasks again that run only if nothing else does. To be
- * called before they are stopped: the kernel waits for the end of each with its lock of tracers
- * held, and that of CPUs' coming and going, which a busy CPU could delay by seconds or more.
+ * Makes those threads of some CPUs ordinary tasks again that run only if nothing else does, and
+ * gives those of a real-time rank the highest one. To be called before they are stopped: the kernel
+ * waits for the end of each with its lock of tracers held, and that of CPUs' coming and going,
+ * which a busy CPU could delay by seconds or more; what polls at a higher rank, for ever.
  */
 void hr_osnoise_let_workload_end(const struct hr_root *root, const struct hr_cpu_set *cpus);
 

@@ -54,7 +54,7 @@ struct hr_osnoise_record {
         } latency;
         struct {
             uint64_t function;          /**< its address */
-            char name[HR_OSNOISE_NAME]; /**< empty; for who finds it */
+            char name[HR_OSNOISE_NAME]; /**< empty; set by hr_osnoise_traces_end() */
         } cause;
     };
 };

@@ -328,6 +328,16 @@ static void add_cpus(const struct config_item *item, struct hr_cpu_choice *cpus)
             hr_cpu_choice_add(cpus, &one);
 }
 
+/* timerlat has the kernel's rank by default, the others not. */
+static void find_kept_priorities(struct usage_osnoise *osnoise, const struct config_item *priority)
+{
+    for (int i = 0; i < HR_OSNOISE_MODE_COUNT; i++)
+        osnoise->keeps_priority[i] =
+            priority == NULL
+                ? i == HR_OSNOISE_TIMERLAT
+                : is_word(config_text(priority), i == HR_OSNOISE_TIMERLAT ? "f:95" : "o:0");
+}
+
 static int read_osnoise(struct usage *usage, const struct config_item *block)
 {
     /* A build without libtraceevent has no hr_osnoise_mode_name(). */
@@ -344,8 +354,7 @@ static int read_osnoise(struct usage *usage, const struct config_item *block)
             mode = i;
     memset(usage->osnoise.modes, 0, sizeof(usage->osnoise.modes));
     usage->osnoise.modes[mode] = true;
-    item = config_find(block, "Priority");
-    usage->osnoise.keeps_priority = item != NULL && is_word(config_text(item), "o:0");
+    find_kept_priorities(&usage->osnoise, config_find(block, "Priority"));
     usage->osnoise.sources = (size_t)config_number(config_find(block, "Sources"), 0);
     for (size_t i = 0; i < block->child_count; i++)
         if (config_is(&block->children[i], "CPUs"))
@@ -517,6 +526,7 @@ static void set_defaults(struct usage *usage)
         .osnoise = {.modes = {[HR_OSNOISE_WORKLOAD] = true}},
         .headroom = {.system = true},
     };
+    find_kept_priorities(&usage->osnoise, NULL);
     for (int i = 0; i < HR_PSI_RESOURCE_COUNT; i++)
         usage->psi.resources[i] = true;
     usage->psi.groups.max_count = usage->perf.groups.max_count = usage->wss.groups.max_count =

@@ -62,7 +62,8 @@ struct usage_wss_target {
 
 struct usage_osnoise {
     bool loaded, modes[HR_OSNOISE_MODE_COUNT];
-    bool keeps_priority; /**< the workload has the one that the kernel gives it */
+    bool keeps_priority[HR_OSNOISE_MODE_COUNT]; /**< the workload has the one that the kernel gives
+                                                   it */
     struct hr_cpu_choice cpus;
     size_t sources;
     double interval;

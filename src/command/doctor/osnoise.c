@@ -85,10 +85,12 @@ static void check_mode(const struct hr_root *root, enum hr_osnoise_mode mode, bo
     struct hr_reason reason = {0};
     int status = hr_osnoise_probe(root, mode, &reason);
 
-    if (status == 0 && mode <= HR_OSNOISE_HARDWARE && !keeps_priority &&
-        !hr_capability_is_held(HR_CAP_SYS_NICE))
+    if (status == 0 && (mode <= HR_OSNOISE_HARDWARE || mode == HR_OSNOISE_TIMERLAT) &&
+        !keeps_priority && !hr_capability_is_held(HR_CAP_SYS_NICE))
         findings_add(findings, FINDING_LACKS, features[mode],
-                     "no permission to give the workload a priority", HR_OSNOISE_PRIORITY_REMEDY);
+                     "no permission to give the workload a priority",
+                     mode == HR_OSNOISE_TIMERLAT ? HR_OSNOISE_TIMERLAT_PRIORITY_REMEDY
+                                                 : HR_OSNOISE_PRIORITY_REMEDY);
     else if (status == 0)
         findings_add(findings, FINDING_WORKS, features[mode], NULL, NULL);
     else if (status == -EBUSY || status == -EAGAIN)
@@ -258,7 +260,7 @@ void doctor_check_osnoise(const struct hr_root *root, const struct usage *usage,
     for (int mode = 0; mode < HR_OSNOISE_MODE_COUNT; mode++) {
         findings_use(findings, usage->osnoise.modes[mode]);
         if (has_tracer)
-            check_mode(root, mode, usage->osnoise.keeps_priority, findings);
+            check_mode(root, mode, usage->osnoise.keeps_priority[mode], findings);
         else
             findings_add(findings, FINDING_UNTRIED, features[mode], "the tracer can't be found",
                          NULL);

@@ -152,7 +152,7 @@ static void print_functions(FILE *file, const struct hr_osnoise_part *part)
             putc(',', file);
         json_print_string(file, part->functions[i]);
     }
-    fprintf(file, "],\"functions_are_all\":%s", part->has_more_functions ? "false" : "true");
+    fprintf(file, "],\"more_functions\":%s", part->has_more_functions ? "true" : "false");
 }
 
 static void print_part(FILE *file, const struct hr_osnoise_part *part)

@@ -338,7 +338,8 @@ static bool has_lost_records(const struct osnoise_totals *totals)
     return false;
 }
 
-/* @return a CPU that no sample came from; NULL: there is none, or it isn't known. */
+/* @return a CPU that no sample came from, or none any more; NULL: there is none, or it isn't known.
+ */
 static const struct osnoise_cpu_total *find_unmeasured(const struct run *run)
 {
     const struct osnoise_totals *totals = &run->totals;
@@ -347,7 +348,8 @@ static const struct osnoise_cpu_total *find_unmeasured(const struct run *run)
         waiting_signal() != 0)
         return NULL;
     for (size_t i = 0; i < totals->cpu_count; i++)
-        if (totals->cpus[i].sums.sample_count == 0)
+        if (totals->cpus[i].sums.sample_count == 0 ||
+            totals->cpus[i].sums.state != HR_OSNOISE_CPU_FINE)
             return &totals->cpus[i];
     return NULL;
 }
@@ -372,7 +374,8 @@ static int check_limit(const struct run *run)
     if (unmeasured != NULL) {
         print_error(run,
                     "it isn't known whether there was a %s above the limit on CPU %u, as it "
-                    "wasn't measured: is it offline, or do other tasks leave no time to the thread "
+                    "wasn't measured to the end: is it offline, or do other tasks leave no time to "
+                    "the thread "
                     "%s/%u? Then measure for longer, or with another --priority",
                     what, unmeasured->sums.cpu, is_timerlat ? "timerlat" : "osnoise",
                     unmeasured->sums.cpu);

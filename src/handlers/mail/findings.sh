@@ -234,7 +234,7 @@ describe_findings() {
     details Part
     add_finding "interrupted by" "$values"
     detail Trace
-    add_finding "what the kernel recorded, there" "$value"
+    add_finding "the kernel's records" "$value"
     title="taken by"
     detail TakersWindow
     window=$value

@@ -251,8 +251,9 @@ find_argument() {
 }
 
 # find_look: sets look to the command that shows more: of a group that waits for a CPU also what says who had it meanwhile;
-# of memory and I/O of a group what says which limit binds; of the machine's, which groups wait most, and the same of the one that waits longest, if it is known by what name. With a killed
-# process its group may have gone; what is above it is there.
+# of memory and I/O of a group what says which limit binds; of the machine's, which groups wait most, and the same of the
+# one that waits longest, if it is known by what name. With a killed process its group may have gone; what is above it is
+# there.
 find_look() {
     [ "$instance" = system ] || reported=$shown
     ! is_kill || ! find_mount || [ -z "$path" ] || [ -d "$mount/$path" ] || find_reported "$path"

@@ -138,9 +138,16 @@ START_TEST(idle_threads_are_ordinary_ones_when_they_are_stopped)
 }
 END_TEST
 
+/* What polls at a higher rank would keep them from ending for ever. */
+START_TEST(real_time_threads_have_the_highest_rank_when_they_are_stopped)
+{
+    expect_at_end(SCHED_FIFO, "scheduler 42 1 99\nscheduler 41 1 99\n");
+}
+END_TEST
+
 START_TEST(no_other_threads_are_changed_when_they_are_stopped)
 {
-    expect_at_end(SCHED_FIFO, "");
+    expect_at_end(SCHED_OTHER, "");
 }
 END_TEST
 
@@ -275,6 +282,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, NULL);
     tcase_add_loop_test(tests, threads_get_the_rank, 0, sizeof(rows) / sizeof(rows[0]));
     tcase_add_test(tests, idle_threads_are_ordinary_ones_when_they_are_stopped);
+    tcase_add_test(tests, real_time_threads_have_the_highest_rank_when_they_are_stopped);
     tcase_add_test(tests, no_other_threads_are_changed_when_they_are_stopped);
     tcase_add_test(tests, without_permission_nothing_begins);
     tcase_add_test(tests, a_thread_that_has_ended_is_no_error);

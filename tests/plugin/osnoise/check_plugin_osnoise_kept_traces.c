@@ -40,6 +40,7 @@ static void tear_down(void)
 
 static const char *put(unsigned cpu)
 {
+    kept_traces_begin_reading(traces);
     return kept_traces_put(traces, &reading, cpu, "noise of 87 us on CPU 3");
 }
 
@@ -98,15 +99,28 @@ START_TEST(the_oldest_are_removed)
     char paths[5][PATH_MAX];
 
     tree_write(tree, "state.traces/notes.txt", "%s", "mine");
+    tree_write(tree, "state.traces/20260101T000000.000Z-cpu9-incident.txt", "%s", "mine");
+    tree_write(tree, "state.traces/20260101T000000.000Z-cpu9.txt.old", "%s", "mine");
     tree_write(tree, "state.traces/20260101T000000.000Z-cpu9.txt", "%s", "old");
     tree_write(tree, "state.traces/20260101T000000.000Z-cpu9.txt.new", "%s", "older");
     for (unsigned i = 0; i < 5; i++)
         snprintf(paths[i], sizeof(paths[i]), "%s", put(i));
     close_traces();
-    ck_assert_uint_eq(count_files(), 3 + 1);
+    ck_assert_uint_eq(count_files(), 3 + 3);
     for (unsigned i = 0; i < 5; i++)
         ck_assert_int_eq(access(paths[i], F_OK) == 0, i >= 2);
     ck_assert_uint_eq(fake_logs(0, NULL), 0);
+}
+END_TEST
+
+START_TEST(one_reading_has_half_of_them)
+{
+    ck_assert_ptr_nonnull(put(1));
+    ck_assert_ptr_nonnull(kept_traces_put(traces, &reading, 2, ""));
+    ck_assert_ptr_null(kept_traces_put(traces, &reading, 3, ""));
+    ck_assert_ptr_nonnull(put(4));
+    close_traces();
+    ck_assert_uint_eq(count_files(), 3);
 }
 END_TEST
 
@@ -221,6 +235,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, a_file_has_what_was_recorded);
     tcase_add_test(tests, the_oldest_are_removed);
+    tcase_add_test(tests, one_reading_has_half_of_them);
     tcase_add_test(tests, without_a_trace_there_is_no_file);
     tcase_add_test(tests, a_link_is_refused);
     tcase_add_test(tests, a_folder_of_others_is_refused);

@@ -159,7 +159,7 @@ START_TEST(reports_lost_records)
         read_cpus(cpus, 3);
     assert_said("warning: osnoise: 100 records of CPUs 1,3 were overwritten before they were read: "
                 "more interferes than the kernel's buffer holds until it is read, and values are "
-                "too low. Raise BufferSize, or shorten Runtime.");
+                "too low. Raise BufferSize, set Causes false, or shorten Runtime.");
     cpus[0].lost_count = 160;
     read_cpus(cpus, 3);
     ck_assert_uint_eq(fake_logs(LOG_WARNING, "200 records"), 1);
@@ -182,9 +182,10 @@ static const struct {
 } losses[] = {
     {HR_OSNOISE_WORKLOAD, 0, "too low. Lengthen Period, or raise BufferSize."},
     {HR_OSNOISE_HARDWARE, 0, "too low. Lengthen Period, or raise BufferSize."},
-    {HR_OSNOISE_HARDWARE, 50000, "too low. Raise BufferSize, or shorten Runtime."},
+    {HR_OSNOISE_HARDWARE, 50000,
+     "too low. Raise BufferSize, set Causes false, or shorten Runtime."},
     {HR_OSNOISE_ATTACH, 0, "too low. Raise BufferSize."},
-    {HR_OSNOISE_ATTACH, 50000, "too low. Raise BufferSize."},
+    {HR_OSNOISE_ATTACH, 50000, "too low. Raise BufferSize, or set Causes false."},
 };
 
 START_TEST(advises_what_helps_against_losses)
