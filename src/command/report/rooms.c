@@ -58,11 +58,11 @@ struct names {
     size_t count, capacity;
 };
 
-/* Series that are shown, how idle the CPUs of each host are, and for how much of the time all of a
- * group waits for them, one of each group of psi; and of wss the windows, and one of what are
+/* Series that are shown; of psi how idle the CPUs of each host are, and for how much of the time
+ * all of a group waits for them, and one of each group; and of wss the windows, and one of what are
  * processes. */
 struct found {
-    struct names shown, idle, full, of_psi, windows, processes;
+    struct names shown, of_cpus, of_psi, windows, processes;
 };
 
 static int append_name(struct names *names, const char *text)
@@ -84,11 +84,8 @@ static int collect_value(void *context, const char *text)
         piece_is(&parts.type_instance, "cpu-some"))
         return append_name(&found->of_psi, text);
     if (piece_is(&parts.plugin, "psi") && piece_is(&parts.type, "percent") &&
-        piece_is(&parts.type_instance, "cpu-idle"))
-        return append_name(&found->idle, text);
-    if (piece_is(&parts.plugin, "psi") && piece_is(&parts.type, "percent") &&
-        piece_is(&parts.type_instance, "cpu-full"))
-        return append_name(&found->full, text);
+        (piece_is(&parts.type_instance, "cpu-idle") || piece_is(&parts.type_instance, "cpu-full")))
+        return append_name(&found->of_cpus, text);
     if (working_set_window(&parts) != NULL)
         return append_name(&found->windows, text);
     if (working_set_is_of_processes(&parts))
@@ -188,24 +185,17 @@ static struct room_row *find_row(const struct rooms *rooms, const struct identif
                : bsearch(parts, rooms->rows, rooms->count, sizeof(*rooms->rows), compare_with_row);
 }
 
-static int add_idle(struct rooms *rooms, const char *text, double number)
+static int add_of_cpus(struct rooms *rooms, const char *text, double number)
 {
     struct identifier parts;
 
     identifier_parse(text, &parts);
     struct room_row *row = find_row(rooms, &parts);
-    if (row != NULL)
+    if (row == NULL)
+        return 0;
+    if (piece_is(&parts.type_instance, "cpu-idle"))
         row->idle_pct = number;
-    return 0;
-}
-
-static int add_full(struct rooms *rooms, const char *text, double number)
-{
-    struct identifier parts;
-
-    identifier_parse(text, &parts);
-    struct room_row *row = find_row(rooms, &parts);
-    if (row != NULL)
+    else
         row->cpu_full_pct = number;
     return 0;
 }
@@ -274,8 +264,7 @@ static void free_names(struct names *names)
 static void free_found(struct found *found)
 {
     free_names(&found->shown);
-    free_names(&found->idle);
-    free_names(&found->full);
+    free_names(&found->of_cpus);
     free_names(&found->of_psi);
     free_names(&found->windows);
     free_names(&found->processes);
@@ -293,9 +282,7 @@ int rooms_fetch(struct client *client, struct rooms *rooms)
     if (status == 0)
         status = fetch_values(client, names, &fetched, add_value);
     if (status == 0)
-        status = fetch_values(client, &found.idle, &fetched, add_idle);
-    if (status == 0)
-        status = fetch_values(client, &found.full, &fetched, add_full);
+        status = fetch_values(client, &found.of_cpus, &fetched, add_of_cpus);
     if (status == 0)
         status = fetch_values(client, &found.windows, &fetched, add_window);
     leave_out_processes(&found.processes, &fetched);
@@ -470,7 +457,8 @@ bool room_cause_is_known(const struct room_cause *cause)
     return strcmp(cause->name, "unknown") != 0;
 }
 
-bool room_cause_is_of_others(const struct room_cause *cause)
+/* Whether it is known, and not the group itself: others, or a limit. */
+static bool is_of_others(const struct room_cause *cause)
 {
     return room_cause_is_known(cause) && strcmp(cause->name, "itself") != 0 && !isnan(cause->pct);
 }
@@ -480,7 +468,7 @@ double room_waited_pct(const struct room_row *row)
     double sum = 0;
 
     for (size_t i = 0; i < row->cause_count; i++)
-        if (room_cause_is_of_others(&row->causes[i]))
+        if (is_of_others(&row->causes[i]))
             sum += row->causes[i].pct;
     return round(sum);
 }

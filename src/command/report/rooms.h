@@ -105,9 +105,6 @@ void rooms_describe(const struct rooms *rooms, char *text, size_t size);
  * something. */
 bool room_cause_is_known(const struct room_cause *cause);
 
-/** @return whether it is known, and not the group itself: others, or a limit. */
-bool room_cause_is_of_others(const struct room_cause *cause);
-
 /** @return for how much of the time others, or limits, make it wait: whole percent, as less is
  * chance, of all resources together. Who takes a CPU from others mostly waits for itself. */
 double room_waited_pct(const struct room_row *row);

@@ -28,14 +28,23 @@ struct fit {
 #define NAME_LEAST   15
 #define CAUSES_LEAST 16
 
-static void add_name(struct grid *grid, const struct rooms *rooms, const struct room_row *row,
-                     const struct fit *fit)
+/* "web1: mysql" where there are several hosts; safe to show. */
+static void write_name(const struct rooms *rooms, const struct room_row *row, int width, char *safe,
+                       size_t size)
 {
-    char name[2 * NAME_SIZE], safe[128];
+    char name[2 * NAME_SIZE];
 
     snprintf(name, sizeof(name), "%s%s%s", rooms->several_hosts ? row->host : "",
              rooms->several_hosts ? ": " : "", room_name(row));
-    label_fit(name, fit->name_width, LABEL_UTF8, safe, sizeof(safe));
+    label_fit(name, width, LABEL_UTF8, safe, size);
+}
+
+static void add_name(struct grid *grid, const struct rooms *rooms, const struct room_row *row,
+                     const struct fit *fit)
+{
+    char safe[128];
+
+    write_name(rooms, row, fit->name_width, safe, sizeof(safe));
     grid_cell(grid, "%s", safe);
 }
 
@@ -290,11 +299,11 @@ static bool has_any(const struct rooms *rooms, bool (*is_one)(const struct room_
 /* Less isn't worth a line. */
 #define LONG_WAIT_PCT 10
 
-/* Who waits though it has room, as much of it as it is short of, is far below in the order. */
+/* Who waits though it has room, as what runs now and then, is far below in the order. */
 static void print_longest_wait(FILE *out, const struct rooms *rooms)
 {
     const struct room_row *longest = NULL;
-    char safe[NAME_SIZE], name[2 * NAME_SIZE];
+    char safe[NAME_SIZE];
 
     for (size_t i = 0; i < rooms->count; i++) {
         const struct room_row *row = &rooms->rows[i];
@@ -304,9 +313,7 @@ static void print_longest_wait(FILE *out, const struct rooms *rooms)
     }
     if (longest == NULL || longest == rooms->rows)
         return;
-    snprintf(name, sizeof(name), "%s%s%s", rooms->several_hosts ? longest->host : "",
-             rooms->several_hosts ? ": " : "", room_name(longest));
-    label_fit(name, NAME_SIZE - 1, LABEL_UTF8, safe, sizeof(safe));
+    write_name(rooms, longest, NAME_SIZE - 1, safe, sizeof(safe));
     fprintf(out, "\nWaits most: %s, %.0f%% of the time;", safe, room_waited_pct(longest));
     fputs(" headroom top sorts by that.\n", out);
 }
