@@ -10,7 +10,7 @@
  *
  * All of it runs with the run queue's lock held: no map allocates memory here.
  *
- * The kernel verifies a static function anew for each state in which it is called, and each other
+ * The kernel verifies a static function for each state in which it is called, and each other
  * one once in a program, for whatever it is handed. These take no pointers to the kernel's types,
  * but addresses as numbers, and find out whether a pointer is one.
  *

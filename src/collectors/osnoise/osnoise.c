@@ -333,7 +333,7 @@ static int open_readers(struct hr_osnoise *osnoise, struct hr_reason *reason)
         status = hr_osnoise_running_open(osnoise->root, &osnoise->cpus, &osnoise->running);
     if (status == 0 && options->mode == HR_OSNOISE_TIMERLAT)
         status = hr_osnoise_timerlat_open(osnoise->cpu_count, &osnoise->timerlat);
-    if (status == 0 && options->max_single_ns > 0 && options->causes)
+    if (status == 0 && osnoise->plan.causes)
         status = hr_osnoise_function_names_open(osnoise->state.instance, &osnoise->function_names);
     if (status == 0 && options->max_single_ns > 0)
         status = hr_osnoise_single_noises_open(osnoise->cpu_count, options->max_single_ns,

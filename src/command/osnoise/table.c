@@ -345,9 +345,9 @@ int osnoise_table_print(FILE *file, const struct osnoise_report *report)
     if (status == 0 && options->histogram && !is_timerlat(report)) {
         putc('\n', file);
         status = print_buckets(file, report->totals);
+        if (status == 0)
+            status = print_percentiles(file, report->totals);
     }
-    if (status == 0 && options->histogram)
-        status = print_percentiles(file, report->totals);
     if (!samples)
         print_notes(file, report);
     return status;
