@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,34 +12,16 @@
 
 #include "base/reason.h"
 #include "base/text.h"
-#include "headroom/capability.h"
 #include "headroom/clock.h"
+#include "osnoise/buffers.h"
 #include "osnoise/cause_events.h"
+#include "osnoise/instance_file.h"
 #include "osnoise/owner.h"
-#include "osnoise/reachable_cpus.h"
-
-/* A new instance has 1.4 MB for each CPU, which is enough for any period. Recording single noises
- * with all their interferences takes as much each second as there is noise. */
-#define SMALL_KB         16
-#define SINGLE_NOISES_KB 128
-#define MOST_KB          1408
-
-/* Works of kworkers are recorded all the time, by 28 bytes: 9,000 a second. */
-#define CAUSES_KB 256
-
-/* The size of a sample record, or of the two of a timer; and how long samples are kept, as they are
- * read each second by a thread that may be late. */
-#define SAMPLE_SIZE 64
-#define KEPT_US     UINT64_C(2000000)
-
-/* A throttled real-time task leaves the other threads 50 ms of each second. */
-#define REACHABLE_TIMEOUT_NS UINT64_C(2000000000)
+#include "osnoise/process_exit.h"
 
 /* Another program may just be reading the instance's files. */
 #define BUSY_TRIES    5
 #define BUSY_PAUSE_NS HR_NS_PER_MS
-
-#define NAME_SIZE 320 /* of a path, with the longest name that a directory may have */
 
 /* What began before the tracer did has start 0, and the time since boot as its duration. */
 #define STARTED "start != 0"
@@ -48,7 +29,6 @@
 /* The sum of all names. */
 #define SUM_KEYS "common_cpu:vals=duration"
 
-#define EXIT_EVENT   "sched/sched_process_exit"
 #define SAMPLE_EVENT "osnoise_sample"
 
 /* What is counted of each event. */
@@ -74,59 +54,10 @@ static const struct table {
 #define LEAST_SUMS    128
 #define MOST_ENTRIES  65536
 
-static void print_file_path(char path[NAME_SIZE], const char *instance, const char *file)
-{
-    snprintf(path, NAME_SIZE, "instances/%s/%s", instance, file);
-}
-
-static void print_directory_path(char path[NAME_SIZE], const char *instance)
-{
-    snprintf(path, NAME_SIZE, "instances/%s", instance);
-}
-
-static void print_event_path(char path[NAME_SIZE], const char *instance, const char *event,
+static void print_event_path(char path[HR_OSNOISE_PATH], const char *instance, const char *event,
                              const char *file)
 {
-    snprintf(path, NAME_SIZE, "instances/%s/events/osnoise/%s/%s", instance, event, file);
-}
-
-static int write_file(const struct hr_tracefs *tracefs, const char *instance, const char *file,
-                      const char *text)
-{
-    char path[NAME_SIZE];
-
-    print_file_path(path, instance, file);
-    return hr_tracefs_write(tracefs, path, text);
-}
-
-static int write_number(const struct hr_tracefs *tracefs, const char *instance, const char *file,
-                        uint64_t value)
-{
-    char path[NAME_SIZE];
-
-    print_file_path(path, instance, file);
-    return hr_tracefs_write_number(tracefs, path, value);
-}
-
-/* --- Errors --------------------------------------------------------------- */
-
-__attribute__((format(printf, 3, 4))) static int explain_error(struct hr_reason *reason, int error,
-                                                               const char *format, ...)
-{
-    char what[128], remedy[HR_REMEDY_SIZE];
-    va_list arguments;
-
-    if (error == -EACCES || error == -EPERM)
-        return hr_reason_set(reason, error, "no permission to create an instance in tracefs: %s",
-                             hr_capability_remedy(HR_CAP_DAC_OVERRIDE, remedy));
-    if (error == -ENOMEM)
-        return hr_reason_set(reason, error,
-                             "the kernel has no memory for the buffers of an instance "
-                             "in tracefs: it needs 1.4 MB for each CPU at first");
-    va_start(arguments, format);
-    vsnprintf(what, sizeof(what), format, arguments);
-    va_end(arguments);
-    return hr_reason_set(reason, error, "%s in tracefs (%s)", what, strerror(-error));
+    snprintf(path, HR_OSNOISE_PATH, "instances/%s/events/osnoise/%s/%s", instance, event, file);
 }
 
 /* --- Creation ------------------------------------------------------------- */
@@ -134,9 +65,9 @@ __attribute__((format(printf, 3, 4))) static int explain_error(struct hr_reason 
 static int make_directory(const struct hr_tracefs *tracefs, const char *name,
                           struct hr_reason *reason)
 {
-    char path[NAME_SIZE];
+    char path[HR_OSNOISE_PATH];
 
-    print_directory_path(path, name);
+    hr_osnoise_instance_file(path, name, "");
     if (mkdirat(tracefs->fd, path, 0750) == 0)
         return 0;
     int error = -errno;
@@ -146,142 +77,25 @@ static int make_directory(const struct hr_tracefs *tracefs, const char *name,
             "tracefs has an instance %s already: remove it with rmdir if no program uses it", name);
     if (error == -ENOENT)
         return hr_reason_set(reason, error, "this kernel's tracefs has no instances");
-    return explain_error(reason, error, "can't create the instance %s", name);
+    return hr_osnoise_instance_explain(reason, error, "can't create the instance %s", name);
 }
 
 /* "timerlat osnoise hwlat function nop\n": an instance lists only tracers that may run in one. */
 static int check_tracer(const struct hr_tracefs *tracefs, const char *name, const char *tracer,
                         struct hr_reason *reason)
 {
-    char path[NAME_SIZE], tracers[1024];
+    char path[HR_OSNOISE_PATH], tracers[1024];
 
-    print_file_path(path, name, "available_tracers");
+    hr_osnoise_instance_file(path, name, "available_tracers");
     int status = hr_tracefs_read(tracefs, path, tracers, sizeof(tracers), NULL);
     if (status < 0)
-        return explain_error(reason, status, "can't read the tracers of an instance");
+        return hr_osnoise_instance_explain(reason, status, "can't read the tracers of an instance");
     if (hr_text_has_word(tracers, tracer))
         return 0;
     return hr_reason_set(reason, -EOPNOTSUPP,
                          "this kernel has no %s tracer for instances: it needs Linux 5.17 or "
                          "later with CONFIG_%s_TRACER=y",
                          tracer, strcmp(tracer, "timerlat") == 0 ? "TIMERLAT" : "OSNOISE");
-}
-
-/* Interferences are recorded while the tracer looks for noise: what a CPU that is measured all the
- * time may need, by its share of that time. */
-static uint64_t single_noises_kb(const struct hr_osnoise_plan *plan)
-{
-    if (plan->max_single_ns == 0)
-        return SMALL_KB;
-    if (plan->period_us == 0 || plan->runtime_us >= plan->period_us)
-        return MOST_KB;
-    uint64_t kb = (uint64_t)((double)plan->runtime_us / (double)plan->period_us * MOST_KB) + 1;
-    if (kb < SINGLE_NOISES_KB)
-        kb = SINGLE_NOISES_KB;
-    if (plan->causes)
-        kb += CAUSES_KB;
-    return kb < MOST_KB ? kb : MOST_KB;
-}
-
-/* The buffer size that a measured CPU needs. */
-static uint64_t needed_kb(const struct hr_osnoise_plan *plan)
-{
-    uint64_t kb = single_noises_kb(plan), samples_kb = 0;
-
-    if (plan->buffer_bytes > 0)
-        return plan->buffer_bytes / 1024;
-    if (plan->period_us > 0)
-        samples_kb = (KEPT_US / plan->period_us + 1) * SAMPLE_SIZE / 1024 + 1;
-    if (samples_kb > MOST_KB)
-        samples_kb = MOST_KB;
-    return samples_kb > kb ? samples_kb : kb;
-}
-
-static bool is_measured(const struct hr_osnoise_plan *plan, unsigned cpu)
-{
-    return hr_cpu_set_count(&plan->cpus) == 0 || hr_cpu_set_has(&plan->cpus, cpu);
-}
-
-/* The tracer's threads would never run there, and stopping the tracer would wait for them forever.
- */
-static int check_reachable(const struct hr_osnoise_plan *plan, const struct hr_cpu_set *reachable,
-                           struct hr_reason *reason)
-{
-    struct hr_cpu_set unreachable = {0};
-    char list[128] = "";
-
-    if (!plan->has_workload)
-        return 0;
-    for (unsigned cpu = hr_cpu_set_next(&plan->online, 0); cpu < HR_CPU_MAX;
-         cpu = hr_cpu_set_next(&plan->online, cpu + 1))
-        if (is_measured(plan, cpu) && !hr_cpu_set_has(reachable, cpu))
-            hr_cpu_set_add(&unreachable, cpu);
-    if (hr_cpu_set_count(&unreachable) == 0)
-        return 0;
-    if (hr_cpu_set_format(&unreachable, list, sizeof(list)) < 0)
-        snprintf(list, sizeof(list), "%u and others", hr_cpu_set_next(&unreachable, 0));
-    return hr_reason_set(reason, -EBUSY,
-                         "a real-time task leaves the kernel no time on CPU %s, where its tracer "
-                         "could neither measure nor be stopped: leave that CPU out, or use the "
-                         "sources mode, which runs no thread there",
-                         list);
-}
-
-static struct hr_cpu_set find_disturbed_cpus(const struct hr_osnoise_plan *plan)
-{
-    struct hr_cpu_set disturbed = {0};
-
-    for (unsigned cpu = hr_cpu_set_next(&plan->online, 0); cpu < HR_CPU_MAX;
-         cpu = hr_cpu_set_next(&plan->online, cpu + 1))
-        if (is_measured(plan, cpu) || !hr_cpu_set_has(&plan->isolated, cpu))
-            hr_cpu_set_add(&disturbed, cpu);
-    return disturbed;
-}
-
-static int resize(const struct hr_tracefs *tracefs, const char *name,
-                  const struct hr_osnoise_plan *plan, const struct hr_cpu_set *cpus)
-{
-    char file[64];
-    int status = 0;
-
-    for (unsigned cpu = hr_cpu_set_next(cpus, 0); status == 0 && cpu < HR_CPU_MAX;
-         cpu = hr_cpu_set_next(cpus, cpu + 1)) {
-        snprintf(file, sizeof(file), "per_cpu/cpu%u/buffer_size_kb", cpu);
-        status =
-            write_number(tracefs, name, file, is_measured(plan, cpu) ? needed_kb(plan) : SMALL_KB);
-        if (status == -ENOENT)
-            status = 0; /* the CPU wasn't there when the instance was created */
-    }
-    return status;
-}
-
-/* Each CPU resizes its own buffer, in a worker that the kernel waits for unkillably: so CPUs where
- * ordinary threads get no time keep the large one. The file for all CPUs would wait for those, too.
- */
-static int set_buffer_sizes(const struct hr_tracefs *tracefs, const char *name,
-                            const struct hr_osnoise_plan *plan, struct hr_reason *reason)
-{
-    const struct hr_cpu_set disturbed = find_disturbed_cpus(plan);
-    struct hr_cpu_set reachable;
-
-    int status = hr_osnoise_find_reachable_cpus(&disturbed, REACHABLE_TIMEOUT_NS, &reachable);
-    if (status < 0)
-        return hr_reason_set(reason, status, "can't run a thread on each CPU (%s)",
-                             strerror(-status));
-    status = check_reachable(plan, &reachable, reason);
-    if (status < 0)
-        return status;
-    status = resize(tracefs, name, plan, &reachable);
-    return status < 0 ? explain_error(reason, status, "can't set the size of buffers") : 0;
-}
-
-int hr_osnoise_instance_resize(const struct hr_tracefs *tracefs, const char *name,
-                               const struct hr_osnoise_plan *plan, const struct hr_cpu_set *cpus)
-{
-    struct hr_cpu_set reachable;
-    int status = hr_osnoise_find_reachable_cpus(cpus, REACHABLE_TIMEOUT_NS, &reachable);
-
-    return status < 0 ? status : resize(tracefs, name, plan, &reachable);
 }
 
 /* Only as many words of 32 bits as needed: "3,00000000,0000000f". */
@@ -306,8 +120,9 @@ static int set_cpus(const struct hr_tracefs *tracefs, const char *name,
     if (hr_cpu_set_count(&plan->cpus) == 0)
         return 0;
     print_mask(&plan->cpus, mask, sizeof(mask));
-    int status = write_file(tracefs, name, "tracing_cpumask", mask);
-    return status < 0 ? explain_error(reason, status, "can't set the CPUs to record") : 0;
+    int status = hr_osnoise_instance_write(tracefs, name, "tracing_cpumask", mask);
+    return status < 0 ? hr_osnoise_instance_explain(reason, status, "can't set the CPUs to record")
+                      : 0;
 }
 
 /* --- Recording ------------------------------------------------------------ */
@@ -316,7 +131,7 @@ static int set_cpus(const struct hr_tracefs *tracefs, const char *name,
 static int record_event(const struct hr_tracefs *tracefs, const char *name, const char *event,
                         const char *filter, struct hr_reason *reason)
 {
-    char path[NAME_SIZE];
+    char path[HR_OSNOISE_PATH];
     int status = 0;
 
     print_event_path(path, name, event, "filter");
@@ -326,7 +141,8 @@ static int record_event(const struct hr_tracefs *tracefs, const char *name, cons
         print_event_path(path, name, event, "enable");
         status = hr_tracefs_write(tracefs, path, "1");
     }
-    return status < 0 ? explain_error(reason, status, "can't record the event osnoise:%s", event)
+    return status < 0 ? hr_osnoise_instance_explain(reason, status,
+                                                    "can't record the event osnoise:%s", event)
                       : 0;
 }
 
@@ -382,7 +198,7 @@ static size_t choose_size(size_t cpus, size_t least, size_t each_cpu)
 static int write_trigger(const struct hr_tracefs *tracefs, const char *name,
                          enum hr_osnoise_table table, const char *keys, const char *command)
 {
-    char path[NAME_SIZE], text[192];
+    char path[HR_OSNOISE_PATH], text[192];
 
     print_event_path(path, name, tables[table].event, "trigger");
     snprintf(text, sizeof(text), "hist:keys=%s%s if %s", keys, command, tables[table].filter);
@@ -427,100 +243,10 @@ static int add_count_triggers(const struct hr_tracefs *tracefs, const char *name
                                  "the kernel has no hist triggers to count noise with: it needs "
                                  "CONFIG_HIST_TRIGGERS=y");
         if (status < 0)
-            return explain_error(reason, status, "can't count the event osnoise:%s",
-                                 tables[i].event);
+            return hr_osnoise_instance_explain(reason, status, "can't count the event osnoise:%s",
+                                               tables[i].event);
     }
     return 0;
-}
-
-/* --- Process exit --------------------------------------------------------- */
-
-/* The inode number of the first PID namespace (PROC_PID_INIT_INO). */
-#define FIRST_PIDS 0xEFFFFFFCU
-
-bool hr_osnoise_has_pids_of_kernel(void)
-{
-    struct stat pids;
-
-    if (stat("/proc/self/ns/pid", &pids) < 0)
-        return errno == ENOENT; /* without CONFIG_PID_NS there is no other */
-    return pids.st_ino == FIRST_PIDS;
-}
-
-bool hr_osnoise_instance_workload_sleeps(const struct hr_tracefs *tracefs)
-{
-    return hr_tracefs_exists(tracefs, "osnoise/per_cpu");
-}
-
-bool hr_osnoise_instance_stops_on_exit(const struct hr_tracefs *tracefs)
-{
-    return hr_osnoise_instance_workload_sleeps(tracefs) &&
-           hr_tracefs_exists(tracefs, "events/" EXIT_EVENT "/trigger");
-}
-
-bool hr_osnoise_instance_is_stopped_on_exit(const struct hr_tracefs *tracefs, const char *name)
-{
-    static const char command[] = "traceoff";
-    char path[NAME_SIZE], text[1024];
-
-    print_file_path(path, name, "events/" EXIT_EVENT "/trigger");
-    return hr_osnoise_instance_workload_sleeps(tracefs) &&
-           hr_tracefs_read(tracefs, path, text, sizeof(text), NULL) == 0 &&
-           strncmp(text, command, sizeof(command) - 1) == 0;
-}
-
-/* Has this thread write a line into the buffer, and reads the PID that the kernel records with it:
- * "4711 1 81234567890 # ffffffff81234567 headroom", below lines that begin with '#'. */
-static int read_recorded_pid(const struct hr_tracefs *tracefs, const char *name, uint64_t *pid)
-{
-    char path[NAME_SIZE], text[4096];
-    struct hr_text rest = {text, 0};
-
-    int status = write_file(tracefs, name, "trace_marker", "headroom");
-    print_file_path(path, name, "trace");
-    if (status == 0)
-        status = hr_tracefs_read(tracefs, path, text, sizeof(text), &rest.length);
-    if (status < 0)
-        return status;
-    while (hr_text_skip(&rest, "#"))
-        if (!hr_text_skip_line(&rest))
-            return -EBADMSG;
-    return hr_text_u64(&rest, pid) && hr_text_skip(&rest, " ") ? 0 : -EBADMSG;
-}
-
-/* The PID by which the kernel's events know this process, or in a container with PIDs of its own
- * this thread, which goes when the process does. The instance must be new; it has the options of
- * the top-level one, which another program may have set. @return 0: it isn't known. */
-static uint64_t find_own_pid(const struct hr_tracefs *tracefs, const char *name)
-{
-    static const char *const options[] = {"markers", "context-info", "nobin", "nohex", "raw"};
-    uint64_t pid = 0;
-    int status = 0;
-
-    if (hr_osnoise_has_pids_of_kernel())
-        return (uint64_t)getpid();
-    if (!hr_osnoise_instance_stops_on_exit(tracefs))
-        return 0;
-    for (size_t i = 0; status == 0 && i < sizeof(options) / sizeof(options[0]); i++)
-        status = write_file(tracefs, name, "trace_options", options[i]);
-    if (status == 0)
-        status = read_recorded_pid(tracefs, name, &pid);
-    write_file(tracefs, name, "trace_options", "noraw");
-    return status == 0 ? pid : 0;
-}
-
-/* Once this process has exited, for whatever reason, the instance stops recording; and while no
- * instance of the tracer records, its workload sleeps. A safeguard only: a run does without if the
- * kernel has no such trigger, or the PID isn't known. */
-static void stop_on_process_exit(const struct hr_tracefs *tracefs, const char *name, uint64_t pid)
-{
-    char path[NAME_SIZE], text[64];
-
-    if (pid == 0)
-        return;
-    print_file_path(path, name, "events/" EXIT_EVENT "/trigger");
-    snprintf(text, sizeof(text), "traceoff if pid == %" PRIu64, pid);
-    hr_tracefs_append(tracefs, path, text);
 }
 
 /* --- Public --------------------------------------------------------------- */
@@ -532,9 +258,9 @@ static int set_up_instance(const struct hr_tracefs *tracefs, const char *name,
     int status = check_tracer(tracefs, name, plan->tracer, reason);
 
     if (status == 0)
-        pid = find_own_pid(tracefs, name);
+        pid = hr_osnoise_exit_find_pid(tracefs, name);
     if (status == 0)
-        status = set_buffer_sizes(tracefs, name, plan, reason);
+        status = hr_osnoise_buffers_set(tracefs, name, plan, reason);
     if (status == 0)
         status = set_cpus(tracefs, name, plan, reason);
     if (status == 0)
@@ -545,9 +271,10 @@ static int set_up_instance(const struct hr_tracefs *tracefs, const char *name,
         status = add_count_triggers(tracefs, name, plan, reason);
     if (status < 0)
         return status;
-    stop_on_process_exit(tracefs, name, pid);
-    status = write_file(tracefs, name, "tracing_on", "1");
-    return status < 0 ? explain_error(reason, status, "can't switch recording on") : 0;
+    hr_osnoise_exit_stop(tracefs, name, pid);
+    status = hr_osnoise_instance_write(tracefs, name, "tracing_on", "1");
+    return status < 0 ? hr_osnoise_instance_explain(reason, status, "can't switch recording on")
+                      : 0;
 }
 
 int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
@@ -560,7 +287,7 @@ int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
         return status;
     status = hr_osnoise_owner_lock_instance(tracefs, name, lock);
     if (status < 0)
-        explain_error(reason, status, "can't lock the instance %s", name);
+        hr_osnoise_instance_explain(reason, status, "can't lock the instance %s", name);
     else
         status = set_up_instance(tracefs, name, plan, reason);
     if (status == 0)
@@ -572,7 +299,7 @@ int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
 int hr_osnoise_instance_start(const struct hr_tracefs *tracefs, const char *name,
                               const char *tracer)
 {
-    return write_file(tracefs, name, "current_tracer", tracer);
+    return hr_osnoise_instance_write(tracefs, name, "current_tracer", tracer);
 }
 
 /* Reads the name of the instance's tracer. An instance that is being removed still has its files
@@ -580,9 +307,9 @@ int hr_osnoise_instance_start(const struct hr_tracefs *tracefs, const char *name
 static int read_tracer(const struct hr_tracefs *tracefs, const char *name, char *tracer,
                        size_t size)
 {
-    char path[NAME_SIZE];
+    char path[HR_OSNOISE_PATH];
 
-    print_file_path(path, name, "current_tracer");
+    hr_osnoise_instance_file(path, name, "current_tracer");
     int status = hr_tracefs_read(tracefs, path, tracer, size, NULL);
     if (status < 0)
         return status == -ENODEV ? -ENOENT : status;
@@ -601,13 +328,13 @@ int hr_osnoise_instance_has_tracer(const struct hr_tracefs *tracefs, const char 
 int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char *name,
                                    const char *tracer)
 {
-    char path[NAME_SIZE], now[64];
+    char path[HR_OSNOISE_PATH], now[64];
     uint64_t on = 0;
 
     int status = read_tracer(tracefs, name, now, sizeof(now));
     if (status < 0)
         return status;
-    print_file_path(path, name, "tracing_on");
+    hr_osnoise_instance_file(path, name, "tracing_on");
     status = hr_tracefs_read_number(tracefs, path, &on);
     if (status < 0)
         return status == -ENODEV ? -ENOENT : status;
@@ -618,12 +345,12 @@ int hr_osnoise_instance_is_running(const struct hr_tracefs *tracefs, const char 
 int hr_osnoise_instance_has_records(const struct hr_tracefs *tracefs, const char *name,
                                     unsigned cpu)
 {
-    char path[NAME_SIZE], file[64], text[1024];
+    char path[HR_OSNOISE_PATH], file[64], text[1024];
     struct hr_text rest = {text, 0};
     uint64_t count;
 
     snprintf(file, sizeof(file), "per_cpu/cpu%u/stats", cpu);
-    print_file_path(path, name, file);
+    hr_osnoise_instance_file(path, name, file);
     int status = hr_tracefs_read(tracefs, path, text, sizeof(text), &rest.length);
     if (status < 0)
         return status;
@@ -634,8 +361,8 @@ int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *nam
 {
     /* Failures show when the instance is removed. While another program reads its pipes the tracer
      * can't be stopped, but with tracing off the workload sleeps. */
-    write_file(tracefs, name, "tracing_on", "0");
-    write_file(tracefs, name, "current_tracer", "nop");
+    hr_osnoise_instance_write(tracefs, name, "tracing_on", "0");
+    hr_osnoise_instance_write(tracefs, name, "current_tracer", "nop");
     if (lock != NULL)
         hr_osnoise_owner_unlock(lock);
     return hr_osnoise_instance_remove_unused(tracefs, name);
@@ -644,10 +371,10 @@ int hr_osnoise_instance_remove(const struct hr_tracefs *tracefs, const char *nam
 int hr_osnoise_instance_remove_unused(const struct hr_tracefs *tracefs, const char *name)
 {
     const struct timespec pause = {.tv_nsec = BUSY_PAUSE_NS};
-    char path[NAME_SIZE];
+    char path[HR_OSNOISE_PATH];
     int status = -EBUSY;
 
-    print_directory_path(path, name);
+    hr_osnoise_instance_file(path, name, "");
     for (int i = 0; i < BUSY_TRIES && status == -EBUSY; i++) {
         if (i > 0)
             nanosleep(&pause, NULL);

@@ -50,13 +50,7 @@ struct hr_osnoise_plan {
  * Durations that began before the tracer did (start 0) aren't counted: they would be the time since
  * boot.
  *
- * The trigger "traceoff if pid == PID" of sched:sched_process_exit stops the instance when this
- * process exits, by SIGKILL, too, as when its container is ended; outside the first PID namespace
- * when the calling thread exits, whose PID of that one the kernel records with a marker: its
- * tracing_on becomes 0. As long as an instance has the tracer set and tracing on, the kernel runs
- * the workload with whatever settings there are. If no instance has tracing on, the workload
- * sleeps, but that of timerlat. The trigger is left out where the kernel lacks the event, or the
- * PID isn't found: hr_osnoise_instance_is_stopped_on_exit() has whether it is there.
+ * The kernel stops the instance when this process exits, where it can: see osnoise/process_exit.h.
  *
  * @param name  its name.
  * @param lock  receives the instance's lock, see osnoise/owner.h.
@@ -68,29 +62,6 @@ struct hr_osnoise_plan {
 int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
                              const struct hr_osnoise_plan *plan, int *lock,
                              struct hr_reason *reason);
-
-/**
- * Sets the sizes of the buffers of CPUs that have come online since. One on which a real-time task
- * leaves no time keeps what the kernel has given it, after two seconds.
- *
- * @return 0 or a negative errno.
- */
-int hr_osnoise_instance_resize(const struct hr_tracefs *tracefs, const char *name,
-                               const struct hr_osnoise_plan *plan, const struct hr_cpu_set *cpus);
-
-/** Whether PIDs are those of the kernel's events, and of /proc of the host: in another PID
- * namespace than the first they aren't. */
-bool hr_osnoise_has_pids_of_kernel(void);
-
-/** Whether the workload of osnoise sleeps when no instance with the tracer records: since
- * Linux 6.5, which is recognized by osnoise/per_cpu (with CONFIG_TIMERLAT_TRACER). */
-bool hr_osnoise_instance_workload_sleeps(const struct hr_tracefs *tracefs);
-
-/** Whether the kernel can stop the workload of an instance when the process that made it exits. */
-bool hr_osnoise_instance_stops_on_exit(const struct hr_tracefs *tracefs);
-
-/** Whether it is set to do so for this one. */
-bool hr_osnoise_instance_is_stopped_on_exit(const struct hr_tracefs *tracefs, const char *name);
 
 /** Whether an instance has a tracer of runs set: osnoise or timerlat. @return 1; 0; or a negative
  * errno: -ENOENT: there is no such instance. */

@@ -16,6 +16,7 @@
 #include "osnoise/internal.h"
 #include "osnoise/owner.h"
 #include "osnoise/probe.h"
+#include "osnoise/process_exit.h"
 #include "osnoise/rank.h"
 #include "osnoise/recover.h"
 
@@ -191,7 +192,7 @@ static bool needs_guard(const struct hr_osnoise *osnoise)
     if (osnoise->options.mode == HR_OSNOISE_TIMERLAT)
         return true;
     return osnoise->options.mode != HR_OSNOISE_SOURCES &&
-           !hr_osnoise_instance_is_stopped_on_exit(&osnoise->tracefs, osnoise->state.instance);
+           !hr_osnoise_exit_will_stop(&osnoise->tracefs, osnoise->state.instance);
 }
 
 static int start_guard(struct hr_osnoise *osnoise, struct hr_reason *reason)

@@ -13,6 +13,7 @@
 #include "osnoise/instance.h"
 #include "osnoise/internal.h"
 #include "osnoise/owner.h"
+#include "osnoise/process_exit.h"
 #include "osnoise/settings.h"
 #include "osnoise/users.h"
 
@@ -60,7 +61,7 @@ static int check_features(const struct hr_tracefs *tracefs, enum hr_osnoise_mode
         return hr_reason_set(reason, -EOPNOTSUPP,
                              "this kernel can't look for noise with interrupts off: it needs Linux "
                              "6.2 or later");
-    if (mode == HR_OSNOISE_HARDWARE && !hr_osnoise_instance_stops_on_exit(tracefs))
+    if (mode == HR_OSNOISE_HARDWARE && !hr_osnoise_exit_can_stop(tracefs))
         return hr_reason_set(reason, -EOPNOTSUPP,
                              "here interrupts would stay off if headroom were killed: it needs "
                              "Linux 6.5 or later with CONFIG_TIMERLAT_TRACER=y; or use the osnoise "

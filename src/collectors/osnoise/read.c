@@ -6,6 +6,7 @@
 
 #include "base/reason.h"
 #include "headroom/clock.h"
+#include "osnoise/buffers.h"
 #include "osnoise/cpus.h"
 #include "osnoise/instance.h"
 #include "osnoise/internal.h"
@@ -240,8 +241,8 @@ static int prepare_new_cpus(struct hr_osnoise *osnoise, const struct hr_cpu_set 
         osnoise->tracking[i].lacks_buffer = false;
     }
     if (hr_cpu_set_count(&unsized) > 0)
-        hr_osnoise_instance_resize(&osnoise->tracefs, osnoise->state.instance, &osnoise->plan,
-                                   &unsized);
+        hr_osnoise_buffers_resize(&osnoise->tracefs, osnoise->state.instance, &osnoise->plan,
+                                  &unsized);
     return is_settling(osnoise) ? hr_osnoise_set_rank(osnoise, reason) : 0;
 }
 

@@ -2,9 +2,8 @@
 /*
  * osnoise/records.h - decoding the trace buffers of the osnoise tracer: pages of binary events.
  *
- * Sources: libtraceevent (the events' formats, whose fields are found by name),
- * include/linux/ring_buffer.h (the pages), include/trace/events/osnoise.h,
- * kernel/trace/trace_entries.h (osnoise, timerlat), include/linux/trace_events.h (trace_flag_type).
+ * Sources: see osnoise/event_format.h, osnoise/ring_page.h; include/linux/trace_events.h
+ * (trace_flag_type).
  */
 #ifndef HEADROOM_COLLECTORS_OSNOISE_RECORDS_H
 #define HEADROOM_COLLECTORS_OSNOISE_RECORDS_H

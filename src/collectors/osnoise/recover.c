@@ -9,6 +9,7 @@
 #include "headroom/osnoise.h"
 #include "osnoise/instance.h"
 #include "osnoise/owner.h"
+#include "osnoise/process_exit.h"
 #include "osnoise/rank.h"
 #include "osnoise/users.h"
 

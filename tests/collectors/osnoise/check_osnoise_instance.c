@@ -14,6 +14,7 @@
 
 #include "headroom/root.h"
 #include "osnoise/instance.h"
+#include "osnoise/process_exit.h"
 #include "support/fake_tracefs.h"
 #include "support/suite.h"
 
@@ -430,8 +431,7 @@ START_TEST(is_stopped_by_the_pid_that_the_kernel_knows)
                  pids[_i].pid[0] != '\0' ? pids[_i].pid : own);
     make(&plan);
     ck_assert_str_eq(fake_tracefs_get(AT_EXIT), expected);
-    ck_assert_int_eq(hr_osnoise_instance_is_stopped_on_exit(&tracefs, "ours"),
-                     pids[_i].pid != NULL);
+    ck_assert_int_eq(hr_osnoise_exit_will_stop(&tracefs, "ours"), pids[_i].pid != NULL);
     if (_i == 2)
         ck_assert_ptr_nonnull(strstr(fake_tracefs_log(),
                                      AT "trace_options=markers\n" AT
