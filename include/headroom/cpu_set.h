@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct hr_root;
+
 /** CPU numbers are below this, the largest number that any kernel is built for (x86's MAXSMP). */
 #define HR_CPU_MAX 8192
 
@@ -29,6 +31,13 @@ struct hr_cpu_set {
  *         or more. The set is untouched on failure.
  */
 int hr_cpu_set_parse(const char *text, size_t length, struct hr_cpu_set *set);
+
+/**
+ * Reads a file of sysfs or procfs that is such a list.
+ *
+ * @return 0, as hr_cpu_set_parse(), or the negative errno of open(2) and read(2).
+ */
+int hr_cpu_set_read(const struct hr_root *root, const char *path, struct hr_cpu_set *set);
 
 /**
  * Prints a set in the kernel's input syntax (bitmap_parselist), as short as is found: ranges, and

@@ -198,6 +198,15 @@ struct hr_osnoise_latency {
 /** Adds later latencies to others. */
 void hr_osnoise_latency_add(struct hr_osnoise_latency *sum, const struct hr_osnoise_latency *later);
 
+/**
+ * Finds what so many of a thousand durations don't exceed.
+ *
+ * @param buckets    how many were in each, the shortest first.
+ * @param per_mille  1 to 1000.
+ * @return the bucket up to whose end they are, or -ENODATA if there was no duration.
+ */
+int hr_osnoise_percentile(const uint64_t *buckets, size_t count, unsigned per_mille);
+
 /** The latencies on a CPU, since the last reading. A thread whose interrupt was before that is
  * counted when it runs, so the counts may differ. */
 struct hr_osnoise_cpu_latencies {

@@ -251,9 +251,91 @@ START_TEST(prints_latencies)
                  "  1  8.192 16.384   1      1\n"
                  "  1 16.384 32.768   0    998\n"
                  "  3 32.768 65.536   0      1\n"
+                 "\n"
+                 "        IRQ     IRQ       IRQ  THREAD  THREAD    THREAD\n"
+                 "CPU 50 % <= 99 % <= 99.9 % <= 50 % <= 99 % <= 99.9 % <=\n"
+                 "  1   4.096   4.096     4.096  32.768  32.768    32.768\n"
+                 "  3       -       -         -  65.536  65.536    65.536\n"
                  "CPU 1: thread latency of 83.4 us, above 50 us\n"
                  "CPU 2: silent: online, but no thread of timerlat has run for three seconds\n"
                  "CPU 3: records were lost: the longest latency may be among them\n");
+}
+END_TEST
+
+/* --- the worst first ------------------------------------------------------ */
+
+/* Two nodes, and one without CPUs that are measured. */
+static struct hr_numa_node nodes[] = {
+    {0, {{0x5}}},
+    {1, {{0x2a}}},
+    {2, {{0xf00}}},
+};
+
+static const struct hr_numa numa = {.nodes = nodes, .count = COUNT(nodes)};
+
+START_TEST(sums_nodes_and_prints_the_worst_first)
+{
+    struct osnoise_report report = report_of(&workload);
+    report.order = OSNOISE_WORST_FIRST;
+    report.numa = &numa;
+    add(&reading);
+    print_table(&report);
+    ck_assert_ptr_nonnull(strstr(
+        printed,
+        "\n"
+        "               RUNTIME  NOISE AVAILABLE SINGLE PERIOD             SOFT\n"
+        "   CPU PERIODS      us     us         % max us max us HW NMI  IRQ  IRQ THREAD LOST\n"
+        "node 0      12 6000000   1234  99.97943     74    300 18   0 1007   18      1    0\n"
+        "node 1      12 6000000 240123  95.99795   2013  20040  0   1 1006   16    120   12\n"
+        "     1      12 6000000 240123  95.99795   2013  20040  0   1 1006   16    120    5\n"
+        "     0      12 6000000   1234  99.97943     74    300 18   0 1007   18      1    0\n"
+        "     2       0       -      -         -      -      -  -   -    -    -      -    0\n"
+        "     3       0       -      -         -      -      -  -   -    -    -      -    0\n"
+        "     5       0       -      -         -      -      -  -   -    -    -      -    7\n"));
+    ck_assert_ptr_nonnull(strstr(printed,
+                                 "\n"
+                                 "                                NOISE   EACH OF RUNTIME\n"
+                                 "   CPU SOURCE          COUNT       us     us          %\n"
+                                 "node 0 all              1007   1000.0    1.0    0.01666\n"
+                                 "node 1 all              1143 242113.0  211.8    4.03521\n"
+                                 "     1 thread spinner    120 240000.0 2000.0    4.00000\n"
+                                 "     1 irq local_timer  1006   2103.5    2.1    0.03505\n"
+                                 "     1 other (2)          17      9.5    0.6    0.00015\n"
+                                 "     0 irq local_timer  1007   1000.0    1.0    0.01666\n"));
+}
+END_TEST
+
+/* Where no nodes are known, or there is one. */
+START_TEST(sums_all_cpus)
+{
+    const struct hr_numa one = {.nodes = nodes, .count = 1};
+    struct osnoise_report report = report_of(&workload);
+    report.order = OSNOISE_WORST_FIRST;
+    report.numa = _i == 0 ? NULL : &one;
+    add(&reading);
+    print_table(&report);
+    ck_assert_ptr_nonnull(strstr(
+        printed, "LOST\n"
+                 "all      24 12000000 241357  97.98869   2013  20040 18   1 2013   34    121 "
+                 "  12\n"
+                 "  1 "));
+    ck_assert_ptr_nonnull(
+        strstr(printed, "\nall all              2150 243113.0  113.1    2.02594\n"));
+}
+END_TEST
+
+/* Of timers by the latency of threads; which one was the last isn't known of several CPUs. */
+START_TEST(sums_latencies)
+{
+    struct osnoise_report report = report_latencies(&timerlat);
+    report.order = OSNOISE_WORST_FIRST;
+    print_table(&report);
+    ck_assert_ptr_nonnull(
+        strstr(printed, "LOST\n"
+                        "all    1000    - 2.4 3.0 9.6      -   16.0   18.1   83.4    4\n"
+                        "  1     999  2.5 2.4 3.0 9.6   17.8   16.0   18.0   83.4    0\n"
+                        "  3       1    -   -   -   -   50.0   50.0   50.0   50.0    4\n"
+                        "  2       0    -   -   -   -      -      -      -      -    0\n"));
 }
 END_TEST
 
@@ -292,13 +374,16 @@ START_TEST(prints_latencies_as_json)
                  "\"latency\":{"
                  "\"irq\":{\"count\":1000,\"last_ns\":2500,\"min_ns\":2400,\"avg_ns\":3000.5,"
                  "\"max_ns\":9600,\"histogram\":[{\"lower_ns\":2048,\"count\":999},"
-                 "{\"lower_ns\":8192,\"count\":1}]},"
+                 "{\"lower_ns\":8192,\"count\":1}],\"p50_ns\":4096,\"p99_ns\":4096,"
+                 "\"p999_ns\":4096},"
                  "\"thread\":{\"count\":999,\"last_ns\":17800,\"min_ns\":16000,\"avg_ns\":18018.0,"
                  "\"max_ns\":83400,\"histogram\":[{\"lower_ns\":8192,\"count\":1},"
-                 "{\"lower_ns\":16384,\"count\":998}]}}}"));
+                 "{\"lower_ns\":16384,\"count\":998}],\"p50_ns\":32768,\"p99_ns\":32768,"
+                 "\"p999_ns\":32768}}}"));
     ck_assert_ptr_nonnull(strstr(printed,
                                  "{\"count\":0,\"last_ns\":null,\"min_ns\":null,\"avg_ns\":null,"
-                                 "\"max_ns\":null,\"histogram\":[]}"));
+                                 "\"max_ns\":null,\"histogram\":[],\"p50_ns\":null,"
+                                 "\"p99_ns\":null,\"p999_ns\":null}"));
 }
 END_TEST
 
@@ -656,6 +741,9 @@ int main(void)
     tcase_add_test(tests, names_one_cpu);
     tcase_add_test(tests, prints_sources_without_a_workload);
     tcase_add_test(tests, prints_latencies);
+    tcase_add_test(tests, sums_nodes_and_prints_the_worst_first);
+    tcase_add_loop_test(tests, sums_all_cpus, 0, 2);
+    tcase_add_test(tests, sums_latencies);
     tcase_add_test(tests, adds_latencies_up);
     tcase_add_test(tests, prints_latencies_as_json);
     tcase_add_test(tests, prints_what_has_not_left_its_cpu);

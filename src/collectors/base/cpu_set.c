@@ -2,10 +2,12 @@
 #include "headroom/cpu_set.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "headroom/root.h"
 
 #define WORD_BITS 64
 
@@ -63,6 +65,16 @@ int hr_cpu_set_parse(const char *text, size_t length, struct hr_cpu_set *set)
     }
     *set = parsed;
     return 0;
+}
+
+int hr_cpu_set_read(const struct hr_root *root, const char *path, struct hr_cpu_set *set)
+{
+    char text[4096];
+    size_t length;
+    int status =
+        hr_text_read_and_close(hr_root_openat(root, path, O_RDONLY), text, sizeof(text), &length);
+
+    return status < 0 ? status : hr_cpu_set_parse(text, length, set);
 }
 
 bool hr_cpu_set_has(const struct hr_cpu_set *set, unsigned cpu)

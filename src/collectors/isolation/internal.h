@@ -29,9 +29,6 @@ struct hr_cpu_set hr_isolation_without(const struct hr_cpu_set *a, const struct 
  * @return the text. */
 const char *hr_isolation_list(const struct hr_cpu_set *cpus, char text[HR_ISOLATION_LIST]);
 
-/** Reads a list of CPUs from a file. @return 0 or a negative errno. */
-int hr_isolation_read_list(const struct hr_root *root, const char *path, struct hr_cpu_set *cpus);
-
 /** Adds a fault. Texts that are too long are cut. */
 __attribute__((format(printf, 4, 5))) void hr_isolation_add(struct hr_isolation_context *context,
                                                             enum hr_isolation_aspect aspect,

@@ -48,7 +48,7 @@ static bool is_handled_there(const struct hr_isolation_context *context, unsigne
     if (is_within(set, &context->cpus))
         return true;
     snprintf(path, sizeof(path), "proc/irq/%u/effective_affinity_list", irq);
-    if (hr_isolation_read_list(context->root, path, &effective) < 0)
+    if (hr_cpu_set_read(context->root, path, &effective) < 0)
         return true;
     effective = hr_isolation_common(&effective, &context->cpus);
     return hr_cpu_set_count(&effective) > 0;
@@ -61,7 +61,7 @@ static int check_irq(struct hr_isolation_context *context, unsigned irq,
     char path[64], name[48];
 
     snprintf(path, sizeof(path), "proc/irq/%u/smp_affinity_list", irq);
-    if (hr_isolation_read_list(context->root, path, &set) < 0)
+    if (hr_cpu_set_read(context->root, path, &set) < 0)
         return 0; /* it has gone, or can't be set at all */
     there = hr_isolation_common(&set, &context->cpus);
     if (hr_cpu_set_count(&there) == 0 || !is_handled_there(context, irq, &set))

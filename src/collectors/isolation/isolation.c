@@ -2,14 +2,12 @@
 #include "headroom/isolation.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/reason.h"
-#include "base/text.h"
 #include "headroom/array.h"
 #include "isolation/internal.h"
 
@@ -51,16 +49,6 @@ const char *hr_isolation_list(const struct hr_cpu_set *cpus, char text[HR_ISOLAT
             return strcpy(text, "LIST");
     }
     return text;
-}
-
-int hr_isolation_read_list(const struct hr_root *root, const char *path, struct hr_cpu_set *cpus)
-{
-    char text[4096];
-    size_t length;
-    int status =
-        hr_text_read_and_close(hr_root_openat(root, path, O_RDONLY), text, sizeof(text), &length);
-
-    return status < 0 ? status : hr_cpu_set_parse(text, length, cpus);
 }
 
 /* --- Faults --------------------------------------------------------------- */
@@ -107,11 +95,10 @@ static int find_cpus(struct hr_isolation_context *context, const struct hr_cpu_s
                      struct hr_reason *reason)
 {
     struct hr_cpu_set online, possible;
-    int status = hr_isolation_read_list(context->root, "sys/devices/system/cpu/online", &online);
+    int status = hr_cpu_set_read(context->root, "sys/devices/system/cpu/online", &online);
 
     if (status == 0)
-        status =
-            hr_isolation_read_list(context->root, "sys/devices/system/cpu/possible", &possible);
+        status = hr_cpu_set_read(context->root, "sys/devices/system/cpu/possible", &possible);
     if (status < 0)
         return hr_reason_set(reason, status,
                              "can't read which CPUs there are (online and possible in "

@@ -56,7 +56,7 @@ static int find_out_of_domains(const struct hr_root *root, struct hr_cpu_set *is
     char text[4096];
     size_t length;
 
-    int status = hr_isolation_read_list(root, "sys/devices/system/cpu/isolated", isolated);
+    int status = hr_cpu_set_read(root, "sys/devices/system/cpu/isolated", isolated);
     if (status == -ENOENT)
         *isolated = (struct hr_cpu_set){0};
     else if (status < 0)
@@ -147,7 +147,7 @@ int hr_isolation_check_watchdog(struct hr_isolation_context *context)
     int status = read_switch(context->root, "proc/sys/kernel/watchdog", &on);
     if (status < 0 || on == 0)
         return status == -ENOENT ? 0 : status;
-    status = hr_isolation_read_list(context->root, "proc/sys/kernel/watchdog_cpumask", &set);
+    status = hr_cpu_set_read(context->root, "proc/sys/kernel/watchdog_cpumask", &set);
     if (status < 0)
         return status == -ENOENT ? 0 : status;
     set = hr_isolation_common(&set, &context->cpus);

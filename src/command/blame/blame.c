@@ -32,7 +32,7 @@ static void print_help(void)
         "up in version 1's cpu hierarchy.\n"
         "\n"
         "  --seconds N    duration of a measurement (default: 5; with --live 2)\n"
-        "  --live         again and again, until Ctrl-C\n"
+        "  --live         again and again, until Ctrl-C or q\n"
         "  --by task      which task waited for which, the worst first\n"
         "  --all          all rows, instead of the 20 groups, or 30 pairs, that waited most\n"
         "  --json         one object on a line for each measurement\n"

@@ -12,8 +12,8 @@
 #include "blame/report.h"
 #include "blame/watched.h"
 #include "common/group.h"
+#include "common/live_text.h"
 #include "common/output.h"
-#include "common/redraw.h"
 #include "common/usage.h"
 #include "common/waiting.h"
 #include "headroom/clock.h"
@@ -36,20 +36,24 @@ struct run {
     struct watched watched;
     struct hr_blame_matrix before, after, delta;
     enum label_charset charset;
-    bool redraws;    /* on a screen of its own */
-    bool has_excess; /* which was reported */
+    struct live_text *screen; /* of its own; NULL: it has none */
+    bool has_excess;          /* which was reported */
 };
 
 /* Each step returns COMMAND_DONE, COMMAND_FAILED after a message, or STOP: the run ends. */
 enum { STOP = -1 };
 
+static void close_screen(struct run *run)
+{
+    live_text_close(run->screen);
+    run->screen = NULL;
+}
+
 __attribute__((format(printf, 2, 3))) static int fail(struct run *run, const char *format, ...)
 {
     va_list arguments;
 
-    if (run->redraws)
-        redraw_end(stdout);
-    run->redraws = false;
+    close_screen(run);
     va_start(arguments, format);
     fprintf(stderr, "%s: ", run->request->title);
     vfprintf(stderr, format, arguments);
@@ -85,7 +89,7 @@ static void report_excess(struct run *run)
 {
     const size_t excess = watched_excess(&run->watched);
 
-    if (excess == 0 || run->has_excess || run->redraws)
+    if (excess == 0 || run->has_excess || run->screen != NULL)
         return;
     run->has_excess = true;
     fprintf(stderr,
@@ -168,12 +172,28 @@ static int read_matrix(struct run *run, struct hr_blame_matrix *matrix)
                        : fail(run, "cannot read the measurement: %s", strerror(-status));
 }
 
+static bool handle_keys(void *context)
+{
+    const struct run *run = context;
+    enum live_text_request request;
+    int letter;
+
+    while ((request = live_text_handle_keys(run->screen, &letter)) == LIVE_TEXT_LETTER)
+        ;
+    return request != LIVE_TEXT_QUIT;
+}
+
 static int wait_until(struct run *run, uint64_t until_ns)
 {
-    const struct waiting wait = {.from_ns = hr_clock_ns(), .until_ns = until_ns, .what = ""};
+    struct waiting wait = {.from_ns = hr_clock_ns(), .until_ns = until_ns, .what = ""};
+    if (run->screen != NULL) {
+        wait.input = live_text_input(run->screen);
+        wait.on_input = handle_keys;
+        wait.context = run;
+    }
     int status = waiting_wait(&wait);
 
-    if (status == -EINTR || status == -EPIPE)
+    if (status == -EINTR || status == -EPIPE || status == -ECANCELED)
         return STOP;
     return status == 0 ? COMMAND_DONE : fail(run, "%s", strerror(-status));
 }
@@ -208,7 +228,7 @@ static int print_report(struct run *run, FILE *file)
     return run->request->json ? blame_json_print(file, &report) : blame_table_print(file, &report);
 }
 
-static int redraw_report(struct run *run)
+static int show_on_screen(struct run *run)
 {
     char *text = NULL;
     size_t size = 0;
@@ -220,14 +240,14 @@ static int redraw_report(struct run *run)
     if (fclose(file) != 0)
         status = -ENOMEM;
     if (status == 0)
-        status = redraw_draw(stdout, text);
+        status = live_text_show(run->screen, text, "q ends, the cursor keys scroll");
     free(text);
     return status;
 }
 
 static int show_report(struct run *run)
 {
-    int status = run->redraws ? redraw_report(run) : print_report(run, stdout);
+    int status = run->screen != NULL ? show_on_screen(run) : print_report(run, stdout);
 
     if (status == 0)
         status = output_flush(stdout);
@@ -265,17 +285,15 @@ static int measure_until_end(struct run *run)
         status = read_matrix(run, &run->after);
     if (status != COMMAND_DONE)
         return status;
-    run->redraws = run->request->live && !run->request->json && redraw_fits(stdout);
-    if (run->redraws)
-        redraw_begin(stdout);
+    if (run->request->live && !run->request->json)
+        live_text_open(run->charset, &run->screen); /* else each is printed below the last */
     do
         status = measure_interval(run);
     while (status == COMMAND_DONE && run->request->live);
-    if (!run->redraws)
+    if (run->screen == NULL)
         return status;
     /* The last one stays on the terminal. */
-    redraw_end(stdout);
-    run->redraws = false;
+    close_screen(run);
     return status == COMMAND_FAILED ? status : show_report(run);
 }
 

@@ -70,19 +70,28 @@ static void erase_progress(int length)
         fprintf(stderr, "\r%*s\r", length, "");
 }
 
-/* Returns 0 at the given time, else as waiting_wait(); also reports a signal that came before. */
-static int poll_until(uint64_t until_ns)
+static bool has_failed(short events)
 {
-    struct pollfd out = {.fd = STDOUT_FILENO};
+    return (events & (POLLERR | POLLHUP | POLLNVAL)) != 0;
+}
+
+/* Returns 0 at the given time, or earlier, else as waiting_wait(); also reports a signal that came
+ * before. */
+static int poll_until(const struct waiting *wait, uint64_t until_ns)
+{
+    struct pollfd files[] = {{.fd = STDOUT_FILENO},
+                             {.fd = wait->on_input != NULL ? wait->input : -1, .events = POLLIN}};
     uint64_t now_ns = hr_clock_ns();
     uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
     struct timespec time = {(time_t)(left_ns / HR_NS_PER_S), (long)(left_ns % HR_NS_PER_S)};
-    int count = ppoll(&out, 1, &time, &waiting_mask);
+    int count = ppoll(files, 2, &time, &waiting_mask);
     if (signal_number != 0)
         return -EINTR;
-    if (count < 0)
-        return errno == EINTR ? 0 : -errno;
-    return count > 0 && (out.revents & (POLLERR | POLLHUP)) != 0 ? -EPIPE : 0;
+    if (count < 0 && errno != EINTR)
+        return -errno;
+    if (count > 0 && (has_failed(files[0].revents) || has_failed(files[1].revents)))
+        return -EPIPE;
+    return count != 0 && wait->on_input != NULL && !wait->on_input(wait->context) ? -ECANCELED : 0;
 }
 
 int waiting_wait(const struct waiting *wait)
@@ -96,7 +105,7 @@ int waiting_wait(const struct waiting *wait)
         uint64_t next_ns = now_ns + (shows_progress ? PROGRESS_NS : HR_NS_PER_S);
         if (shows_progress)
             progress_length = print_progress(wait, now_ns);
-        status = poll_until(next_ns < wait->until_ns ? next_ns : wait->until_ns);
+        status = poll_until(wait, next_ns < wait->until_ns ? next_ns : wait->until_ns);
         if (status != 0 || hr_clock_ns() >= wait->until_ns)
             break;
         if (wait->should_continue == NULL || hr_clock_ns() < checked_ns + HR_NS_PER_S)

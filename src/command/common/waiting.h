@@ -26,6 +26,10 @@ struct waiting {
     const char *what;           /**< the progress line begins with it: "" or "pause, " */
     /** Called about once a second; false ends the waiting. May be NULL. */
     bool (*should_continue)(void *context);
+    int input; /**< where it has an on_input: a descriptor */
+    /** Called when the descriptor has something to read, and after signals that don't end anything,
+     * such as SIGWINCH; false ends the waiting. May be NULL. */
+    bool (*on_input)(void *context);
     void *context;
 };
 
@@ -33,8 +37,8 @@ struct waiting {
  * Waits.
  *
  * @return 0: it is `until_ns`; -EINTR: a signal, see waiting_signal(); -EPIPE: the reader of
- *         standard output is gone; -ESRCH: should_continue() returned false; or another negative
- *         errno.
+ *         standard output is gone; -ESRCH: should_continue() returned false; -ECANCELED: on_input()
+ *         did; or another negative errno.
  */
 int waiting_wait(const struct waiting *wait);
 

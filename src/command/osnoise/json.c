@@ -88,8 +88,7 @@ static void print_sources(FILE *file, const struct osnoise_report *report,
     print_sum_members(file, report, cpu, other.count, other.duration_ns);
 }
 
-/* @param cpu  NULL: they aren't known. */
-static void print_percentiles(FILE *file, const struct osnoise_cpu_total *cpu)
+void osnoise_json_print_percentiles(FILE *file, const uint64_t *buckets)
 {
     static const struct {
         const char *before;
@@ -99,7 +98,8 @@ static void print_percentiles(FILE *file, const struct osnoise_cpu_total *cpu)
     for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++) {
         uint64_t duration_ns = 0;
         const bool is_known =
-            cpu != NULL && osnoise_percentile(cpu, percentiles[i].per_mille, &duration_ns) == 0;
+            buckets != NULL &&
+            osnoise_percentile(buckets, percentiles[i].per_mille, &duration_ns) == 0;
         json_print_count(file, percentiles[i].before, is_known, duration_ns);
     }
 }
@@ -110,7 +110,7 @@ static void print_buckets(FILE *file, const struct osnoise_report *report,
     const char *separator = "";
     if (!report->options->histogram || report->options->mode == HR_OSNOISE_TIMERLAT) {
         fputs(",\"histogram\":null", file);
-        print_percentiles(file, NULL);
+        osnoise_json_print_percentiles(file, NULL);
         return;
     }
     fputs(",\"histogram\":[", file);
@@ -122,7 +122,7 @@ static void print_buckets(FILE *file, const struct osnoise_report *report,
         separator = ",";
     }
     putc(']', file);
-    print_percentiles(file, cpu);
+    osnoise_json_print_percentiles(file, cpu->buckets);
 }
 
 static void print_cpus(FILE *file, const struct osnoise_report *report)

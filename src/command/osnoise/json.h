@@ -17,4 +17,8 @@
  */
 void osnoise_json_print(FILE *file, const struct osnoise_report *report);
 
+/** Prints the members "p50_ns" to "p999_ns" of a histogram as osnoise_percentile() takes it.
+ * @param buckets  NULL: it isn't known. */
+void osnoise_json_print_percentiles(FILE *file, const uint64_t *buckets);
+
 #endif

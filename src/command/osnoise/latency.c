@@ -6,6 +6,7 @@
 #include "common/grid.h"
 #include "common/json.h"
 #include "headroom/clock.h"
+#include "osnoise/json.h"
 
 /* --- Tables --------------------------------------------------------------- */
 
@@ -17,6 +18,11 @@ static const char *const cpu_headings[][2] = {
 
 static const char *const bucket_headings[][2] = {
     {"", "CPU"}, {"ABOVE", "us"}, {"UP TO", "us"}, {"", "IRQ"}, {"", "THREAD"},
+};
+
+static const char *const percentile_headings[][2] = {
+    {"", "CPU"},           {"IRQ", "50 % <="},    {"IRQ", "99 % <="},      {"IRQ", "99.9 % <="},
+    {"THREAD", "50 % <="}, {"THREAD", "99 % <="}, {"THREAD", "99.9 % <="},
 };
 
 #define COUNT(headings) (unsigned)(sizeof(headings) / sizeof((headings)[0]))
@@ -31,30 +37,34 @@ static double average_ns(const struct hr_osnoise_latency *latency)
     return (double)latency->sum_ns / (double)latency->count;
 }
 
-static void add_latency(struct grid *grid, const struct hr_osnoise_latency *latency)
+/* Of several CPUs it isn't known which was the last. */
+static void add_latency(struct grid *grid, const struct hr_osnoise_latency *latency, bool is_sum)
 {
     if (latency->count == 0) {
         for (int i = 0; i < 4; i++)
             grid_cell(grid, "-");
         return;
     }
-    grid_cell(grid, "%.1f", in_us(latency->last_ns));
+    if (is_sum)
+        grid_cell(grid, "-");
+    else
+        grid_cell(grid, "%.1f", in_us(latency->last_ns));
     grid_cell(grid, "%.1f", in_us(latency->min_ns));
     grid_cell(grid, "%.1f", average_ns(latency) / HR_NS_PER_US);
     grid_cell(grid, "%.1f", in_us(latency->max_ns));
 }
 
-static int print_cpus(FILE *file, const struct osnoise_totals *totals)
+static int print_cpus(FILE *file, const struct osnoise_rows *rows)
 {
     struct grid grid = {0};
 
     grid_headings(&grid, cpu_headings, COUNT(cpu_headings));
-    for (size_t i = 0; i < totals->cpu_count; i++) {
-        const struct osnoise_cpu_total *cpu = &totals->cpus[i];
-        grid_cell(&grid, "%u", cpu->sums.cpu);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct osnoise_cpu_total *cpu = rows->rows[i].cpu;
+        grid_cell(&grid, "%s", rows->rows[i].label);
         grid_cell(&grid, "%" PRIu64, cpu->sums.sample_count);
         for (int context = 0; context < HR_OSNOISE_CONTEXT_COUNT; context++)
-            add_latency(&grid, &cpu->latencies[context]);
+            add_latency(&grid, &cpu->latencies[context], rows->rows[i].is_sum);
         grid_cell(&grid, "%" PRIu64, cpu->sums.lost_count);
     }
     return grid_print(&grid, file);
@@ -85,6 +95,34 @@ static int print_buckets(FILE *file, const struct osnoise_totals *totals)
     return grid_print(&grid, file);
 }
 
+static void add_percentiles(struct grid *grid, const struct hr_osnoise_latency *latency)
+{
+    static const unsigned per_mille[] = {500, 990, 999};
+    uint64_t latency_ns;
+
+    for (size_t i = 0; i < sizeof(per_mille) / sizeof(per_mille[0]); i++)
+        if (osnoise_percentile(latency->buckets, per_mille[i], &latency_ns) == 0)
+            grid_cell(grid, "%.3f", in_us(latency_ns));
+        else
+            grid_cell(grid, "-");
+}
+
+static int print_percentiles(FILE *file, const struct osnoise_totals *totals)
+{
+    struct grid grid = {0};
+
+    grid_headings(&grid, percentile_headings, COUNT(percentile_headings));
+    for (size_t i = 0; i < totals->cpu_count; i++) {
+        const struct hr_osnoise_latency *latencies = totals->cpus[i].latencies;
+        if (latencies[HR_OSNOISE_TIMER_IRQ].count + latencies[HR_OSNOISE_TIMER_THREAD].count == 0)
+            continue;
+        grid_cell(&grid, "%u", totals->cpus[i].sums.cpu);
+        for (int context = 0; context < HR_OSNOISE_CONTEXT_COUNT; context++)
+            add_percentiles(&grid, &latencies[context]);
+    }
+    return grid_print(&grid, file);
+}
+
 /* "CPU 3: a thread latency of 87.2 us, above 50 us" */
 static void print_exceeded(FILE *file, const struct osnoise_report *report,
                            const struct osnoise_cpu_total *cpu)
@@ -96,14 +134,18 @@ static void print_exceeded(FILE *file, const struct osnoise_report *report,
                     in_us(report->max_latency_ns));
 }
 
-int osnoise_latency_print_tables(FILE *file, const struct osnoise_report *report)
+int osnoise_latency_print_tables(FILE *file, const struct osnoise_report *report,
+                                 const struct osnoise_rows *rows)
 {
     const struct osnoise_totals *totals = report->totals;
-    int status = print_cpus(file, totals);
+    int status = print_cpus(file, rows);
 
     if (status == 0 && report->options->histogram) {
         putc('\n', file);
         status = print_buckets(file, totals);
+        putc('\n', file);
+        if (status == 0)
+            status = print_percentiles(file, totals);
     }
     for (size_t i = 0; report->max_latency_ns > 0 && i < totals->cpu_count; i++)
         print_exceeded(file, report, &totals->cpus[i]);
@@ -140,6 +182,7 @@ static void print_latency(FILE *file, const struct hr_osnoise_latency *latency, 
         print_histogram(file, latency);
     else
         fputs(",\"histogram\":null", file);
+    osnoise_json_print_percentiles(file, histogram ? latency->buckets : NULL);
     putc('}', file);
 }
 

@@ -9,9 +9,10 @@
 
 #include "osnoise/report.h"
 
-/** Prints the table of CPUs, the one of latencies by length, if requested, and which CPUs had one
+/** Prints the table of CPUs, those of latencies by length, if requested, and which CPUs had one
  * above the limit, if there is one. @return 0 or -ENOMEM. */
-int osnoise_latency_print_tables(FILE *file, const struct osnoise_report *report);
+int osnoise_latency_print_tables(FILE *file, const struct osnoise_report *report,
+                                 const struct osnoise_rows *rows);
 
 /** Prints the member "latency" of a CPU: an object with one for each context; null in other modes.
  */

@@ -12,7 +12,9 @@
 #include "common/osnoise_state.h"
 #include "common/usage.h"
 #include "headroom/clock.h"
+#include "headroom/option_value.h"
 #include "osnoise/pause.h"
+#include "osnoise/restore.h"
 #include "osnoise/run.h"
 
 /* The maximum of any option: over 30 years. The collector checks each option's own range. */
@@ -39,8 +41,8 @@ static void print_help(void)
           "       headroom osnoise --pause TIME\n"
           "\n"
           "Measures operating system noise: the time that interrupts, softirqs, other\n"
-          "threads and the hardware take from what runs on a CPU. Until Ctrl-C, or for\n"
-          "--seconds.\n"
+          "threads and the hardware take from what runs on a CPU. Until Ctrl-C or, on a\n"
+          "terminal, q; or for --seconds.\n"
           "\n"
           "What is measured:\n"
           "  --cpus LIST            these CPUs, such as 2-3,8; or one of these words, for\n"
@@ -63,6 +65,8 @@ static void print_help(void)
           "  --max-duty PERCENT     refuse to take more of a CPU than this (default: 10)\n"
           "  --priority RANK        of that thread: idle (default; timerlat: f:95), or as\n"
           "                         rtla's -P has it: o:NICE, r:PRIORITY, f:PRIORITY\n"
+          "  --buffer-size SIZE     the kernel's buffer for each CPU, such as 512K, where\n"
+          "                         records are lost (default: by the other options)\n"
           "  --seconds N            end after that time\n"
           "\n"
           "Output:\n"
@@ -174,6 +178,15 @@ static int parse_priority(const char *title, struct options *options)
                            optarg);
 }
 
+static int parse_buffer_size(const char *title, struct options *options)
+{
+    uint64_t *bytes = &options->request.options.buffer_bytes;
+    if (hr_option_parse_bytes(optarg, bytes) && *bytes >= HR_OSNOISE_LEAST_BUFFER &&
+        *bytes <= HR_OSNOISE_MOST_BUFFER)
+        return COMMAND_DONE;
+    return command_misused(title, "--buffer-size takes bytes, from 16K to 16M, not '%s'", optarg);
+}
+
 static int parse_sources(const char *title, struct options *options)
 {
     int sources;
@@ -249,6 +262,13 @@ static int check_sources(const char *title, const struct osnoise_request *reques
     return command_misused(title, "--sources 0 leaves --mode sources nothing to report");
 }
 
+static int check_buffer_size(const char *title, const struct hr_osnoise_options *options)
+{
+    if (options->mode != HR_OSNOISE_SOURCES || options->buffer_bytes == 0)
+        return COMMAND_DONE;
+    return command_misused(title, "--buffer-size is about records, and --mode sources has none");
+}
+
 static int check_pause(const char *title, const struct options *options)
 {
     if (options->measures == NULL && !options->restore &&
@@ -271,6 +291,8 @@ static int check_options(const char *title, const struct options *options)
         status = check_subject(title, options);
     if (status == COMMAND_DONE)
         status = check_sources(title, &options->request);
+    if (status == COMMAND_DONE)
+        status = check_buffer_size(title, &options->request.options);
     if (status == COMMAND_DONE && hr_osnoise_check(&options->request.options, &reason) != 0)
         status = command_misused(title, "%s", reason.text);
     return status;
@@ -286,6 +308,7 @@ enum {
     THRESHOLD,
     MAX_DUTY,
     PRIORITY,
+    BUFFER_SIZE,
     SECONDS,
     SOURCES,
     MAX_SINGLE,
@@ -305,6 +328,7 @@ static const struct option known_options[] = {
     {"threshold", required_argument, NULL, THRESHOLD},
     {"max-duty", required_argument, NULL, MAX_DUTY},
     {"priority", required_argument, NULL, PRIORITY},
+    {"buffer-size", required_argument, NULL, BUFFER_SIZE},
     {"seconds", required_argument, NULL, SECONDS},
     {"sources", required_argument, NULL, SOURCES},
     {"max-single", required_argument, NULL, MAX_SINGLE},
@@ -352,6 +376,8 @@ static int parse_option(const char *title, int option, struct options *options)
         return parse_cpus(title, options);
     case MODE:
         return parse_mode(title, options);
+    case BUFFER_SIZE:
+        return parse_buffer_size(title, options);
     case SECONDS:
         return parse_seconds(title, "--seconds", HR_NS_PER_S, &request->total_ns);
     case SOURCES:

@@ -8,9 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/osnoise_state.h"
+#include "common/live_text.h"
 #include "common/output.h"
-#include "common/redraw.h"
 #include "common/usage.h"
 #include "common/waiting.h"
 #include "headroom/clock.h"
@@ -29,14 +28,18 @@ struct run {
     struct hr_root *root;
     struct hr_osnoise *osnoise;
     struct osnoise_totals totals;
+    struct hr_numa numa;
     struct timespec begin;
     enum label_charset charset;
     int warned;               /* the error of the last reading's warning; 0: none */
     struct hr_reason warning; /* the last warning printed */
     struct hr_reason ended;   /* why the run ended by itself; error 0 if it didn't */
-    bool live;                /* on a screen that is redrawn */
+    struct live_text *screen; /* NULL: not on a screen */
+    enum osnoise_order order; /* of the CPUs on it */
+    bool is_ordered;          /* as the user wants it */
+    bool has_quit;            /* by a key */
     void (*on_stop)(int);     /* the previous handler of Ctrl-Z */
-    FILE *later;              /* messages while live, which the screen would overwrite */
+    FILE *later;              /* messages meanwhile, which the screen would overwrite */
     char *later_text;
     size_t later_size;
 };
@@ -49,7 +52,7 @@ enum { STOP = -1 };
 __attribute__((format(printf, 2, 3))) static void print_error(const struct run *run,
                                                               const char *format, ...)
 {
-    FILE *file = run->live && run->later != NULL ? run->later : stderr;
+    FILE *file = run->later != NULL ? run->later : stderr;
     va_list arguments;
     va_start(arguments, format);
     fprintf(file, "%s: ", run->request->title);
@@ -115,25 +118,27 @@ static void print_single_noises(const struct run *run, FILE *file, size_t most)
 
 static void begin_screen(struct run *run)
 {
-    run->live = !run->request->json && redraw_fits(stdout);
-    if (!run->live)
+    if (run->request->json)
         return;
+    /* Stopped by Ctrl-Z it would leave the tracer running with no reader. */
+    void (*on_stop)(int) = signal(SIGTSTP, SIG_IGN);
+    if (live_text_open(run->charset, &run->screen) != 0) {
+        signal(SIGTSTP, on_stop);
+        return;
+    }
+    run->on_stop = on_stop;
+    hr_numa_read(run->root, &run->numa); /* without, there is one sum of all CPUs */
     run->later = open_memstream(&run->later_text, &run->later_size);
-    /* Stopped by Ctrl-Z it would leave the terminal on the other screen, and the tracer running
-     * with no reader. */
-    run->on_stop = signal(SIGTSTP, SIG_IGN);
-    redraw_begin(stdout);
 }
 
 /* Messages are printed after it, where they stay. */
 static void end_screen(struct run *run)
 {
-    if (!run->live)
+    if (run->screen == NULL)
         return;
-    redraw_end(stdout);
-    if (run->on_stop != SIG_ERR)
-        signal(SIGTSTP, run->on_stop);
-    run->live = false;
+    live_text_close(run->screen);
+    run->screen = NULL;
+    signal(SIGTSTP, run->on_stop);
     if (run->later == NULL)
         return;
     fclose(run->later);
@@ -144,27 +149,72 @@ static void end_screen(struct run *run)
     run->later_text = NULL;
 }
 
-static int draw_screen(struct run *run)
+static char *format_screen(struct run *run)
 {
-    const struct osnoise_report report = make_report(run);
+    struct osnoise_report report = make_report(run);
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
+
     if (file == NULL)
-        return out_of_memory(run);
+        return NULL;
+    report.order = run->order;
+    report.numa = &run->numa;
     int status = osnoise_table_print(file, &report);
     print_single_noises(run, file, SINGLE_NOISES_LIVE);
     if (run->warning.error != 0)
         fprintf(file, "\n%s\n", run->warning.text);
-    if (fclose(file) != 0 || status != 0) {
-        free(text);
-        return out_of_memory(run);
-    }
-    status = redraw_draw(stdout, text);
+    if (fclose(file) == 0 && status == 0)
+        return text;
     free(text);
-    if (status != 0)
-        print_error(run, "cannot write: %s", strerror(-status));
-    return status == 0 ? COMMAND_DONE : COMMAND_FAILED;
+    return NULL;
+}
+
+static bool fits(const struct run *run, const char *text)
+{
+    size_t lines = 0;
+
+    for (; (text = strchr(text, '\n')) != NULL; text++)
+        lines++;
+    return lines <= live_text_page(run->screen);
+}
+
+static int draw_screen(struct run *run)
+{
+    char *text = format_screen(run);
+
+    /* It stays so, as CPUs that change their places now and then can't be followed. */
+    if (text != NULL && !run->is_ordered && run->totals.cpu_count > 1 && !fits(run, text)) {
+        run->order = OSNOISE_WORST_FIRST;
+        run->is_ordered = true;
+        free(text);
+        text = format_screen(run);
+    }
+    if (text == NULL)
+        return out_of_memory(run);
+    int status = live_text_show(run->screen, text,
+                                run->order == OSNOISE_BY_NUMBER
+                                    ? "q ends, s sorts the worst CPUs first, the cursor keys scroll"
+                                    : "q ends, s sorts CPUs by number, the cursor keys scroll");
+    free(text);
+    return status == 0 ? COMMAND_DONE : out_of_memory(run);
+}
+
+static bool handle_keys(void *context)
+{
+    struct run *run = context;
+    enum live_text_request request;
+    int letter;
+
+    while ((request = live_text_handle_keys(run->screen, &letter)) == LIVE_TEXT_LETTER) {
+        if (letter != 's')
+            continue;
+        run->order = run->order == OSNOISE_BY_NUMBER ? OSNOISE_WORST_FIRST : OSNOISE_BY_NUMBER;
+        run->is_ordered = true;
+        draw_screen(run); /* fails again at the next reading, if it does */
+    }
+    run->has_quit = request == LIVE_TEXT_QUIT;
+    return !run->has_quit;
 }
 
 /* --- Reading -------------------------------------------------------------- */
@@ -183,7 +233,7 @@ static void print_warning(struct run *run, const struct hr_reason *warning)
 static int print_new_single_noises(const struct run *run, const struct hr_osnoise_reading *reading,
                                    const struct timespec *time)
 {
-    if (run->live || run->request->json)
+    if (run->screen != NULL || run->request->json)
         return COMMAND_DONE;
     for (size_t i = 0; i < reading->single_noise_count; i++) {
         const struct osnoise_timed_noise seen = {*time, reading->single_noises[i]};
@@ -222,10 +272,22 @@ static int check_wait(const struct run *run, int status)
 {
     if (status == 0)
         return COMMAND_DONE;
-    if (status == -EINTR || status == -EPIPE)
+    if (status == -EINTR || status == -EPIPE || status == -ECANCELED)
         return STOP;
     print_error(run, "%s", strerror(-status));
     return COMMAND_FAILED;
+}
+
+static int wait_until(struct run *run, uint64_t now_ns, uint64_t until_ns)
+{
+    struct waiting wait = {.from_ns = now_ns, .until_ns = until_ns, .what = ""};
+
+    if (run->screen != NULL) {
+        wait.input = live_text_input(run->screen);
+        wait.on_input = handle_keys;
+        wait.context = run;
+    }
+    return check_wait(run, waiting_wait(&wait));
 }
 
 /* By default periods begin each second, too, and in each the kernel looks for noise at its
@@ -235,7 +297,7 @@ static int read_until_end(struct run *run)
     const uint64_t total_ns = run->request->total_ns, begin_ns = hr_clock_ns();
     uint64_t next_ns = begin_ns + READ_NS / 2;
     for (;;) {
-        int status = run->live ? draw_screen(run) : COMMAND_DONE;
+        int status = run->screen != NULL ? draw_screen(run) : COMMAND_DONE;
         if (status != COMMAND_DONE)
             return status;
         uint64_t now_ns = hr_clock_ns();
@@ -246,8 +308,7 @@ static int read_until_end(struct run *run)
             next_ns += READ_NS;
         if (total_ns > 0 && next_ns > begin_ns + total_ns)
             next_ns = begin_ns + total_ns;
-        const struct waiting wait = {.from_ns = now_ns, .until_ns = next_ns, .what = ""};
-        status = check_wait(run, waiting_wait(&wait));
+        status = wait_until(run, now_ns, next_ns);
         /* Also read what was recorded until a signal. */
         int read = status == COMMAND_FAILED ? status : read_once(run);
         if (read != COMMAND_DONE || status != COMMAND_DONE)
@@ -314,6 +375,12 @@ static int print_all(struct run *run, bool was_live)
     return flush_output(run);
 }
 
+/* Whether it was ended before its time, or without one. */
+static bool was_ended(const struct run *run)
+{
+    return run->has_quit || waiting_signal() != 0;
+}
+
 /* Measuring nothing is a failure, unless it was ended early. */
 static int check_measured(const struct run *run)
 {
@@ -322,7 +389,7 @@ static int check_measured(const struct run *run)
         return COMMAND_FAILED;
     }
     if (run->request->options.mode == HR_OSNOISE_SOURCES || run->totals.lacks_samples ||
-        waiting_signal() != 0 || osnoise_totals_sampled(&run->totals))
+        was_ended(run) || osnoise_totals_sampled(&run->totals))
         return COMMAND_DONE;
     print_error(run,
                 "nothing was measured: no period has ended on any CPU: measure for longer than a "
@@ -344,8 +411,7 @@ static const struct osnoise_cpu_total *find_unmeasured(const struct run *run)
 {
     const struct osnoise_totals *totals = &run->totals;
 
-    if (run->request->options.mode == HR_OSNOISE_SOURCES || totals->lacks_samples ||
-        waiting_signal() != 0)
+    if (run->request->options.mode == HR_OSNOISE_SOURCES || totals->lacks_samples || was_ended(run))
         return NULL;
     for (size_t i = 0; i < totals->cpu_count; i++)
         if (totals->cpus[i].sums.sample_count == 0 ||
@@ -385,7 +451,9 @@ static int check_limit(const struct run *run)
         return COMMAND_DONE;
     print_error(run,
                 "it isn't known whether there was a %s above the limit, as records were lost: %s",
-                what, is_timerlat ? "lengthen the --period" : "measure a smaller part of the time");
+                what,
+                is_timerlat ? "lengthen the --period, or give a larger --buffer-size"
+                            : "give a larger --buffer-size, or measure a smaller part of the time");
     return COMMAND_FAILED;
 }
 
@@ -411,7 +479,7 @@ static int measure_and_print(struct run *run)
     if (status != COMMAND_DONE)
         return status;
     begin_screen(run);
-    bool was_live = run->live;
+    bool was_live = run->screen != NULL;
     status = read_until_end(run);
     int ended = end_run(run);
     end_screen(run);
@@ -431,97 +499,9 @@ int osnoise_run(const struct osnoise_request *request)
     hr_osnoise_close(run.osnoise);
     hr_root_close(run.root);
     osnoise_totals_free(&run.totals);
+    hr_numa_free(&run.numa);
     int number = waiting_signal();
     if (number != 0 && number != SIGINT)
         waiting_end_by_signal(number);
     return status;
-}
-
-/* --- Only restoring ------------------------------------------------------- */
-
-/* What is reported of a restoration. */
-struct restoration {
-    const struct hr_root *root;
-    const char *title;
-    size_t reported;
-    struct hr_reason failed; /* the last failure printed */
-};
-
-/* An instance that can't be removed is found by its state file and then by its name. */
-static int fail_to_restore(struct restoration *restoration, const struct hr_reason *reason)
-{
-    if (strcmp(restoration->failed.text, reason->text) != 0)
-        fprintf(stderr, "%s: %s\n", restoration->title, reason->text);
-    restoration->failed = *reason;
-    return COMMAND_FAILED;
-}
-
-static int restore_from(struct restoration *restoration, const char *state_path)
-{
-    struct hr_reason reason = {0};
-    bool was_there = access(state_path, F_OK) == 0;
-    if (hr_osnoise_recover(restoration->root, state_path, &reason) != 0)
-        return fail_to_restore(restoration, &reason);
-    if (was_there)
-        printf("Restored what the run of %s had changed.\n", state_path);
-    restoration->reported += was_there;
-    return COMMAND_DONE;
-}
-
-static void print_instance(const char *instance, bool is_alive, void *context)
-{
-    struct restoration *restoration = context;
-    if (is_alive)
-        printf("The run of the trace instance %s goes on, so it isn't touched.\n", instance);
-    else
-        printf("Removed the trace instance %s of a run that was killed; what it has set stays, "
-               "unless it has a --state file.\n",
-               instance);
-    restoration->reported++;
-}
-
-/* By the usual state files, and of what is left then, whose state file isn't known. */
-static int restore_usual(struct restoration *restoration)
-{
-    static const char *const paths[] = {OSNOISE_STATE_PATH, OSNOISE_ATTACH_STATE_PATH,
-                                        OSNOISE_PLUGIN_STATE_PATH};
-    const struct hr_osnoise_visitor visitor = {print_instance, restoration};
-    struct hr_reason reason = {0};
-    int status = COMMAND_DONE;
-    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-        if (hr_osnoise_left_behind(restoration->root, paths[i], &reason) != 1)
-            status = worse_status(status, restore_from(restoration, paths[i]));
-    if (hr_osnoise_remove_left_behind(restoration->root, &visitor, &reason) != 0)
-        status = fail_to_restore(restoration, &reason);
-    if (status == COMMAND_DONE && restoration->reported == 0)
-        puts("Nothing to restore: no run was killed.");
-    return status;
-}
-
-static int restore_given(struct restoration *restoration, const char *state_path)
-{
-    int status = restore_from(restoration, state_path);
-    if (status == COMMAND_DONE && restoration->reported == 0)
-        printf("Nothing to restore: there is no %s.\n", state_path);
-    return status;
-}
-
-int osnoise_restore(const char *title, const char *state_path)
-{
-    struct hr_root *root;
-
-    waiting_hold_signals();
-    int status = hr_root_open("/", &root);
-    if (status != 0) {
-        fprintf(stderr, "%s: cannot use / as root directory: %s\n", title, strerror(-status));
-        return COMMAND_FAILED;
-    }
-    struct restoration restoration = {.root = root, .title = title};
-    status =
-        state_path != NULL ? restore_given(&restoration, state_path) : restore_usual(&restoration);
-    hr_root_close(root);
-    if (fflush(stdout) == 0)
-        return status;
-    fprintf(stderr, "%s: cannot write: %s\n", title, strerror(errno));
-    return COMMAND_FAILED;
 }

@@ -27,12 +27,4 @@ struct osnoise_request {
  */
 int osnoise_run(const struct osnoise_request *request);
 
-/**
- * Only restores what a run that was killed has left.
- *
- * @param state_path  NULL: either of the default ones.
- * @return an enum command_status.
- */
-int osnoise_restore(const char *title, const char *state_path);
-
 #endif

@@ -33,8 +33,9 @@ static const char *const cpu_headings[][2] = {
 
 #define CPU_COLUMNS (sizeof(cpu_headings) / sizeof(cpu_headings[0]))
 
-static void add_cpu(struct grid *grid, const struct hr_osnoise_cpu *sums)
+static void add_cpu(struct grid *grid, const struct osnoise_row *row)
 {
+    const struct hr_osnoise_cpu *sums = &row->cpu->sums;
     const uint64_t times[] = {sums->runtime_us, sums->noise_us};
     const uint64_t rest[] = {sums->max_single_us, sums->max_period_us, sums->hw_count,
                              sums->nmi_count,     sums->irq_count,     sums->softirq_count,
@@ -42,7 +43,7 @@ static void add_cpu(struct grid *grid, const struct hr_osnoise_cpu *sums)
     bool known = sums->sample_count > 0;
     uint64_t share = 0;
 
-    grid_cell(grid, "%u", sums->cpu);
+    grid_cell(grid, "%s", row->label);
     grid_cell(grid, "%" PRIu64, sums->sample_count);
     for (size_t i = 0; i < 2; i++)
         grid_cell(grid, known ? "%" PRIu64 : "-", times[i]);
@@ -53,12 +54,12 @@ static void add_cpu(struct grid *grid, const struct hr_osnoise_cpu *sums)
     grid_cell(grid, "%" PRIu64, sums->lost_count);
 }
 
-static int print_cpus(FILE *file, const struct osnoise_totals *totals)
+static int print_cpus(FILE *file, const struct osnoise_rows *rows)
 {
     struct grid grid = {0};
     grid_headings(&grid, cpu_headings, CPU_COLUMNS);
-    for (size_t i = 0; i < totals->cpu_count; i++)
-        add_cpu(&grid, &totals->cpus[i].sums);
+    for (size_t i = 0; i < rows->count; i++)
+        add_cpu(&grid, &rows->rows[i]);
     return grid_print(&grid, file);
 }
 
@@ -88,6 +89,16 @@ static void add_source(struct grid *grid, const struct osnoise_report *report,
     add_sum(grid, cpu, report->options->mode, source->count, source->duration_ns);
 }
 
+static void add_all(struct grid *grid, const struct osnoise_report *report,
+                    const struct osnoise_row *row)
+{
+    if (!row->cpu->has_sources)
+        return;
+    grid_cell(grid, "%s", row->label);
+    grid_cell(grid, "all");
+    add_sum(grid, row->cpu, report->options->mode, row->sources.count, row->sources.duration_ns);
+}
+
 static void add_other(struct grid *grid, const struct osnoise_report *report,
                       const struct osnoise_cpu_total *cpu, const struct osnoise_sum *other)
 {
@@ -99,7 +110,21 @@ static void add_other(struct grid *grid, const struct osnoise_report *report,
     add_sum(grid, cpu, report->options->mode, other->count, other->duration_ns);
 }
 
-static int print_sources(FILE *file, const struct osnoise_report *report)
+static void add_sources(struct grid *grid, const struct osnoise_report *report,
+                        const struct osnoise_cpu_total *cpu)
+{
+    const struct hr_osnoise_source *first;
+    struct osnoise_sum other;
+    size_t count = osnoise_totals_top(report->totals, cpu, report->sources, &first, &other);
+
+    for (size_t i = 0; i < count; i++)
+        add_source(grid, report, cpu, &first[i]);
+    if (other.count > 0 || other.duration_ns > 0)
+        add_other(grid, report, cpu, &other);
+}
+
+static int print_sources(FILE *file, const struct osnoise_report *report,
+                         const struct osnoise_rows *rows)
 {
     bool no_workload = report->options->mode == HR_OSNOISE_SOURCES;
     const char *const headings[][2] = {
@@ -107,21 +132,14 @@ static int print_sources(FILE *file, const struct osnoise_report *report)
         {"NOISE", "us"}, {"EACH", "us"}, {no_workload ? "OF TIME" : "OF RUNTIME", "%"},
     };
     struct grid grid = {.left = 1 << 1};
-    const struct osnoise_totals *totals = report->totals;
 
-    osnoise_totals_sort(report->totals);
     grid_headings(&grid, headings, sizeof(headings) / sizeof(headings[0]));
     size_t empty = grid.cell_count;
-    for (size_t i = 0; i < totals->cpu_count; i++) {
-        const struct osnoise_cpu_total *cpu = &totals->cpus[i];
-        const struct hr_osnoise_source *first;
-        struct osnoise_sum other;
-        size_t count = osnoise_totals_top(totals, cpu, report->sources, &first, &other);
-        for (size_t s = 0; s < count; s++)
-            add_source(&grid, report, cpu, &first[s]);
-        if (other.count > 0 || other.duration_ns > 0)
-            add_other(&grid, report, cpu, &other);
-    }
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->rows[i].is_sum)
+            add_all(&grid, report, &rows->rows[i]);
+        else
+            add_sources(&grid, report, rows->rows[i].cpu);
     bool none = grid.cell_count == empty && !grid.failed;
     int status = grid_print(&grid, file);
     if (none)
@@ -167,11 +185,11 @@ static int print_percentiles(FILE *file, const struct osnoise_totals *totals)
     grid_headings(&grid, headings, sizeof(headings) / sizeof(headings[0]));
     size_t empty = grid.cell_count;
     for (size_t i = 0; i < totals->cpu_count; i++) {
-        if (osnoise_percentile(&totals->cpus[i], 1, &duration_ns) < 0)
+        if (osnoise_percentile(totals->cpus[i].buckets, 1, &duration_ns) < 0)
             continue;
         grid_cell(&grid, "%u", totals->cpus[i].sums.cpu);
         for (size_t p = 0; p < sizeof(per_mille) / sizeof(per_mille[0]); p++) {
-            osnoise_percentile(&totals->cpus[i], per_mille[p], &duration_ns);
+            osnoise_percentile(totals->cpus[i].buckets, per_mille[p], &duration_ns);
             grid_cell(&grid, "%.3f", (double)duration_ns / HR_NS_PER_US);
         }
     }
@@ -325,22 +343,22 @@ static void print_headline(FILE *file, const struct osnoise_report *report)
     fprintf(file, "; %.1f s\n", (double)report->totals->elapsed_ns / HR_NS_PER_S);
 }
 
-int osnoise_table_print(FILE *file, const struct osnoise_report *report)
+static int print_tables(FILE *file, const struct osnoise_report *report,
+                        const struct osnoise_rows *rows)
 {
     const struct hr_osnoise_options *options = report->options;
     bool samples = options->mode != HR_OSNOISE_SOURCES;
     int status = 0;
 
-    print_headline(file, report);
     if (samples) {
         putc('\n', file);
-        status = is_timerlat(report) ? osnoise_latency_print_tables(file, report)
-                                     : print_cpus(file, report->totals);
+        status = is_timerlat(report) ? osnoise_latency_print_tables(file, report, rows)
+                                     : print_cpus(file, rows);
         print_notes(file, report);
     }
     if (status == 0 && report->sources > 0) {
         putc('\n', file);
-        status = print_sources(file, report);
+        status = print_sources(file, report, rows);
     }
     if (status == 0 && options->histogram && !is_timerlat(report)) {
         putc('\n', file);
@@ -350,6 +368,20 @@ int osnoise_table_print(FILE *file, const struct osnoise_report *report)
     }
     if (!samples)
         print_notes(file, report);
+    return status;
+}
+
+int osnoise_table_print(FILE *file, const struct osnoise_report *report)
+{
+    struct osnoise_rows rows = {0};
+
+    osnoise_totals_sort(report->totals);
+    int status = osnoise_rows_make(report->totals, report->order, report->numa, &rows);
+    if (status != 0)
+        return status;
+    print_headline(file, report);
+    status = print_tables(file, report, &rows);
+    osnoise_rows_free(&rows);
     return status;
 }
 

@@ -45,11 +45,8 @@ static uint64_t larger_of(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static void add_cpu(struct osnoise_cpu_total *total, const struct hr_osnoise_cpu *cpu,
-                    const struct hr_osnoise_reading *reading)
+static void add_sums(struct hr_osnoise_cpu *sums, const struct hr_osnoise_cpu *cpu)
 {
-    struct hr_osnoise_cpu *sums = &total->sums;
-    sums->state = cpu->state;
     sums->sample_count += cpu->sample_count;
     sums->runtime_us += cpu->runtime_us;
     sums->noise_us += cpu->noise_us;
@@ -62,6 +59,13 @@ static void add_cpu(struct osnoise_cpu_total *total, const struct hr_osnoise_cpu
     sums->thread_count += cpu->thread_count;
     sums->lost_count += cpu->lost_count;
     sums->single_count += cpu->single_count;
+}
+
+static void add_cpu(struct osnoise_cpu_total *total, const struct hr_osnoise_cpu *cpu,
+                    const struct hr_osnoise_reading *reading)
+{
+    total->sums.state = cpu->state;
+    add_sums(&total->sums, cpu);
     if (cpu->state == HR_OSNOISE_CPU_OFFLINE)
         return;
     total->elapsed_ns += reading->elapsed_ns;
@@ -77,6 +81,22 @@ static void add_latencies(struct osnoise_cpu_total *total,
 {
     for (int context = 0; context < HR_OSNOISE_CONTEXT_COUNT; context++)
         hr_osnoise_latency_add(&total->latencies[context], &latencies->of[context]);
+}
+
+void osnoise_cpu_total_add(struct osnoise_cpu_total *sum, const struct osnoise_cpu_total *cpu)
+{
+    add_sums(&sum->sums, &cpu->sums);
+    sum->elapsed_ns += cpu->elapsed_ns;
+    sum->sources_runtime_us += cpu->sources_runtime_us;
+    sum->sources_elapsed_ns += cpu->sources_elapsed_ns;
+    sum->has_sources |= cpu->has_sources;
+    sum->rest.source_count += cpu->rest.source_count;
+    sum->rest.count += cpu->rest.count;
+    sum->rest.duration_ns += cpu->rest.duration_ns;
+    for (int power = 0; power < OSNOISE_BUCKETS; power++)
+        sum->buckets[power] += cpu->buckets[power];
+    for (int context = 0; context < HR_OSNOISE_CONTEXT_COUNT; context++)
+        hr_osnoise_latency_add(&sum->latencies[context], &cpu->latencies[context]);
 }
 
 static int add_cpus(struct osnoise_totals *totals, const struct hr_osnoise_reading *reading)
@@ -360,19 +380,13 @@ int osnoise_share(const struct osnoise_cpu_total *cpu, enum hr_osnoise_mode mode
 
 /* --- Percentiles ---------------------------------------------------------- */
 
-int osnoise_percentile(const struct osnoise_cpu_total *cpu, unsigned per_mille,
+int osnoise_percentile(const uint64_t buckets[OSNOISE_BUCKETS], unsigned per_mille,
                        uint64_t *duration_ns)
 {
-    uint64_t count = 0, up_to = 0;
-    int power = 0;
+    const int power = hr_osnoise_percentile(buckets, OSNOISE_BUCKETS, per_mille);
 
-    for (int i = 0; i < OSNOISE_BUCKETS; i++)
-        count += cpu->buckets[i];
-    if (count == 0)
-        return -ENODATA;
-    const uint64_t rank = count - (uint64_t)((unsigned __int128)count * (1000 - per_mille) / 1000);
-    while ((up_to += cpu->buckets[power]) < rank)
-        power++;
+    if (power < 0)
+        return power;
     *duration_ns = power < OSNOISE_BUCKETS - 1 ? UINT64_C(2) << power : UINT64_MAX;
     return 0;
 }

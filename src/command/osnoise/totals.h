@@ -17,7 +17,7 @@
 /** The number of single noises that are kept, the last ones. */
 #define OSNOISE_SINGLE_NOISES_MAX 1000
 
-#define OSNOISE_BUCKETS 64
+#define OSNOISE_BUCKETS HR_OSNOISE_LATENCY_BUCKETS
 
 /** Noise of several sources together. */
 struct osnoise_sum {
@@ -78,6 +78,9 @@ void osnoise_totals_free(struct osnoise_totals *totals);
 const struct osnoise_timed_noise *osnoise_totals_single_noise(const struct osnoise_totals *totals,
                                                               size_t index);
 
+/** Adds a CPU to others, as one. The number and the state of the sum are left. */
+void osnoise_cpu_total_add(struct osnoise_cpu_total *sum, const struct osnoise_cpu_total *cpu);
+
 /** Whether any CPU had a sample. */
 bool osnoise_totals_sampled(const struct osnoise_totals *totals);
 
@@ -117,13 +120,14 @@ int osnoise_share(const struct osnoise_cpu_total *cpu, enum hr_osnoise_mode mode
                   uint64_t duration_ns, uint64_t *share);
 
 /**
- * Finds what so many of a thousand single noises of a CPU don't exceed: as their histogram has it,
- * the least power of two.
+ * Finds what so many of a thousand durations don't exceed: as their histogram has it, the least
+ * power of two.
  *
+ * @param buckets    [i]: how many were above 2^i ns, up to twice that.
  * @param per_mille  1 to 1000.
  * @return 0, or -ENODATA if there was none.
  */
-int osnoise_percentile(const struct osnoise_cpu_total *cpu, unsigned per_mille,
+int osnoise_percentile(const uint64_t buckets[OSNOISE_BUCKETS], unsigned per_mille,
                        uint64_t *duration_ns);
 
 #endif

@@ -4,36 +4,26 @@
 #include <curses.h>
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "common/terminal.h"
 #include "top/display.h"
 #include "top/help.h"
 #include "top/layout.h"
 #include "top/screen_alerts.h"
 
 enum {
-    HEAD_LINES = 2,   /* the header and the titles */
-    LEGEND_FROM = 18, /* lower terminals have no line that explains the columns */
-    ESCAPE_WAIT_MS = 25
+    HEAD_LINES = 2,  /* the header and the titles */
+    LEGEND_FROM = 18 /* lower terminals have no line that explains the columns */
 };
 
 struct screen {
-    SCREEN *curses;
-    FILE *keys;
+    struct terminal *terminal;
     struct display display;
-    size_t offset;    /* rows scrolled away, of those not pinned */
-    size_t page;      /* as last drawn: how many of the rows that scroll are visible, … */
-    size_t scrolling; /* … and how many there are */
+    struct scrolling rows; /* those not pinned, as last drawn */
 };
-
-static FILE *open_keys(void)
-{
-    return isatty(STDIN_FILENO) ? stdin : fopen("/dev/tty", "re");
-}
 
 /* https://no-color.org: any value but an empty one. */
 static bool colours_wanted(void)
@@ -42,17 +32,10 @@ static bool colours_wanted(void)
     return no_color == NULL || no_color[0] == '\0';
 }
 
-static void set_up_terminal(struct screen *screen)
+static void set_up_colours(struct display *display)
 {
-    cbreak();
-    noecho();
-    nonl();
-    keypad(stdscr, TRUE);
-    nodelay(stdscr, TRUE);
-    set_escdelay(ESCAPE_WAIT_MS);
-    curs_set(0);
-    screen->display.colours = colours_wanted() && has_colors() && start_color() == OK;
-    if (!screen->display.colours)
+    display->colours = colours_wanted() && has_colors() && start_color() == OK;
+    if (!display->colours)
         return;
     bool background = use_default_colors() == OK;
     init_pair(SEVERITY_CALM, COLOR_GREEN, background ? -1 : COLOR_BLACK);
@@ -60,69 +43,33 @@ static void set_up_terminal(struct screen *screen)
     init_pair(SEVERITY_ALARM, COLOR_RED, background ? -1 : COLOR_BLACK);
 }
 
-/* newterm() doesn't require it; without it lines can't be updated. */
-static bool can_move_cursor(void)
-{
-    const char *move = tigetstr("cup");
-    return move != NULL && move != (char *)-1;
-}
-
-/* newterm() reads the size first and handles SIGWINCH afterwards; one in between would be lost, and
- * with it the new size. The kernel keeps a blocked signal, also one that it would ignore. */
-static void hold_size_changes(void)
-{
-    sigset_t changes;
-
-    sigemptyset(&changes);
-    sigaddset(&changes, SIGWINCH);
-    sigprocmask(SIG_BLOCK, &changes, NULL);
-}
-
-/* Restores the terminal if it was taken over, and frees the screen. */
-static void free_screen(struct screen *screen)
-{
-    if (screen->curses != NULL) {
-        endwin();
-        delscreen(screen->curses);
-    }
-    if (screen->keys != NULL && screen->keys != stdin)
-        fclose(screen->keys);
-    free(screen);
-}
-
 int screen_open(struct screen **result)
 {
-    if (!isatty(STDOUT_FILENO))
-        return -ENOTTY;
     struct screen *screen = calloc(1, sizeof(*screen));
     if (screen == NULL)
         return -ENOMEM;
-    screen->keys = open_keys();
-    if (screen->keys == NULL) {
-        free_screen(screen);
-        return -ENOTTY;
-    }
-    hold_size_changes();
-    screen->curses = newterm(NULL, stdout, screen->keys);
-    if (screen->curses == NULL || !can_move_cursor()) {
-        free_screen(screen);
-        return -EOPNOTSUPP;
+    int status = terminal_open(&screen->terminal);
+    if (status != 0) {
+        free(screen);
+        return status;
     }
     screen->display.charset = label_charset();
-    set_up_terminal(screen);
+    set_up_colours(&screen->display);
     *result = screen;
     return 0;
 }
 
 void screen_close(struct screen *screen)
 {
-    if (screen != NULL)
-        free_screen(screen);
+    if (screen == NULL)
+        return;
+    terminal_close(screen->terminal);
+    free(screen);
 }
 
 int screen_input(const struct screen *screen)
 {
-    return fileno(screen->keys);
+    return terminal_input(screen->terminal);
 }
 
 /* A bar of eighths of a character, or of # where the terminal has no UTF-8. */
@@ -237,10 +184,11 @@ static void draw_footer(const struct screen *screen, int y, int width, const str
 {
     char position[64] = "", text[FOOTER_SIZE];
     bool present[COLUMN_MAX];
-    size_t last = screen->offset + screen->page;
-    if (screen->scrolling > screen->page)
-        snprintf(position, sizeof(position), "%zu-%zu/%zu", screen->offset + 1,
-                 last < screen->scrolling ? last : screen->scrolling, screen->scrolling);
+    const struct scrolling *rows = &screen->rows;
+    size_t last = rows->offset + rows->page;
+    if (rows->count > rows->page)
+        snprintf(position, sizeof(position), "%zu-%zu/%zu", rows->offset + 1,
+                 last < rows->count ? last : rows->count, rows->count);
     table_present(table, present);
     footer_fit(width, position, present, text);
     attrset(A_REVERSE);
@@ -268,13 +216,6 @@ static size_t count_pinned(const struct table *table, size_t lines)
     return 2 * pinned > lines ? 0 : pinned;
 }
 
-static void clamp_offset(struct screen *screen)
-{
-    size_t most = screen->scrolling > screen->page ? screen->scrolling - screen->page : 0;
-    if (screen->offset > most)
-        screen->offset = most;
-}
-
 /* Draws the titles and rows into the lines from `top` to before `bottom`. Returns how many rows are
  * pinned. */
 static size_t draw_rows(struct screen *screen, int top, int bottom, bool titles, int width,
@@ -290,11 +231,11 @@ static size_t draw_rows(struct screen *screen, int top, int bottom, bool titles,
 
     size_t lines = bottom > top ? (size_t)(bottom - top) : 0;
     size_t pinned = count_pinned(table, lines);
-    screen->page = lines - pinned;
-    screen->scrolling = table->count - pinned;
-    clamp_offset(screen);
+    screen->rows.page = lines - pinned;
+    screen->rows.count = table->count - pinned;
+    scrolling_clamp(&screen->rows);
     for (size_t line = 0; line < lines; line++) {
-        size_t row = line < pinned ? line : line + screen->offset;
+        size_t row = line < pinned ? line : line + screen->rows.offset;
         if (row < table->count)
             draw_row(screen, top + (int)line, &layout, table, &table->rows[row]);
     }
@@ -357,7 +298,7 @@ void screen_draw(struct screen *screen, const struct screen_view *view)
     if (header)
         draw_header(screen, width, view);
     if (view->problem[0] != '\0') {
-        screen->page = screen->scrolling = 0;
+        screen->rows.page = screen->rows.count = 0;
         draw_problem(screen, header ? HEAD_LINES : 0, bottom - alerts, width, view->problem);
     } else if (view->help) {
         draw_help(screen, header, bottom, width, view->table);
@@ -375,27 +316,6 @@ void screen_draw(struct screen *screen, const struct screen_view *view)
     refresh();
 }
 
-static size_t scrolled_offset(const struct screen *screen, int key)
-{
-    size_t page = screen->page > 0 ? screen->page : 1, offset = screen->offset;
-    switch (key) {
-    case KEY_UP:
-        return offset > 0 ? offset - 1 : 0;
-    case KEY_DOWN:
-        return offset + 1;
-    case KEY_PPAGE:
-        return offset > page ? offset - page : 0;
-    case KEY_NPAGE:
-        return offset + page;
-    case KEY_HOME:
-        return 0;
-    case KEY_END:
-        return screen->scrolling;
-    default:
-        return offset;
-    }
-}
-
 enum screen_event screen_read(struct screen *screen, int *letter)
 {
     int key = getch();
@@ -407,7 +327,6 @@ enum screen_event screen_read(struct screen *screen, int *letter)
         *letter = key;
         return SCREEN_LETTER;
     }
-    screen->offset = scrolled_offset(screen, key);
-    clamp_offset(screen);
+    scrolling_handle_key(&screen->rows, key);
     return SCREEN_REDRAW;
 }

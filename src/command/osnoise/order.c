@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "osnoise/order.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- CPUs ----------------------------------------------------------------- */
+
+static void make_row(const struct osnoise_totals *totals, const struct osnoise_cpu_total *cpu,
+                     struct osnoise_row *row)
+{
+    const struct hr_osnoise_source *first;
+
+    *row = (struct osnoise_row){.cpu = cpu};
+    snprintf(row->label, sizeof(row->label), "%u", cpu->sums.cpu);
+    osnoise_totals_top(totals, cpu, 0, &first, &row->sources);
+}
+
+/* What CPUs are compared by, the most important first. */
+enum { CRITERIA = 5 };
+
+static void list_criteria(const struct osnoise_row *row, uint64_t criteria[CRITERIA])
+{
+    const struct osnoise_cpu_total *cpu = row->cpu;
+    const uint64_t values[CRITERIA] = {
+        cpu->latencies[HR_OSNOISE_TIMER_THREAD].max_ns,
+        cpu->latencies[HR_OSNOISE_TIMER_IRQ].max_ns,
+        cpu->sums.max_single_us,
+        cpu->sums.noise_us,
+        row->sources.duration_ns,
+    };
+
+    for (int i = 0; i < CRITERIA; i++)
+        criteria[i] = values[i];
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct osnoise_row *first = a, *second = b;
+    uint64_t of_first[CRITERIA], of_second[CRITERIA];
+
+    list_criteria(first, of_first);
+    list_criteria(second, of_second);
+    for (int i = 0; i < CRITERIA; i++)
+        if (of_first[i] != of_second[i])
+            return of_first[i] > of_second[i] ? -1 : 1;
+    return first->cpu->sums.cpu < second->cpu->sums.cpu ? -1 : 1;
+}
+
+/* --- Sums ----------------------------------------------------------------- */
+
+static void add_to_row(struct osnoise_row *row, struct osnoise_cpu_total *sum,
+                       const struct osnoise_row *added)
+{
+    osnoise_cpu_total_add(sum, added->cpu);
+    row->cpu = sum;
+    row->is_sum = true;
+    row->sources.source_count += added->sources.source_count;
+    row->sources.count += added->sources.count;
+    row->sources.duration_ns += added->sources.duration_ns;
+}
+
+/* Makes a row of the CPUs in a set, or of all. Returns how many rows that are: none without a CPU.
+ */
+static size_t make_sum(const struct osnoise_row *cpus, size_t count, const struct hr_cpu_set *set,
+                       struct osnoise_row *row, struct osnoise_cpu_total *sum)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (set == NULL || hr_cpu_set_has(set, cpus[i].cpu->sums.cpu)) {
+            add_to_row(row, sum, &cpus[i]);
+            found++;
+        }
+    return found > 0;
+}
+
+static size_t make_sums(const struct osnoise_row *cpus, size_t cpu_count,
+                        const struct hr_numa *numa, struct osnoise_rows *rows)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; numa != NULL && numa->count > 1 && i < numa->count; i++) {
+        const struct hr_numa_node *node = &numa->nodes[i];
+        struct osnoise_row *row = &rows->rows[count];
+        snprintf(row->label, sizeof(row->label), "node %u", node->number);
+        count += make_sum(cpus, cpu_count, &node->cpus, row, &rows->sums[count]);
+    }
+    if (count > 0)
+        return count;
+    snprintf(rows->rows[0].label, sizeof(rows->rows[0].label), "all");
+    return make_sum(cpus, cpu_count, NULL, &rows->rows[0], &rows->sums[0]);
+}
+
+/* --- All ------------------------------------------------------------------ */
+
+static size_t most_sums(enum osnoise_order order, const struct hr_numa *numa)
+{
+    if (order == OSNOISE_BY_NUMBER)
+        return 0;
+    return numa != NULL && numa->count > 1 ? numa->count : 1;
+}
+
+int osnoise_rows_make(const struct osnoise_totals *totals, enum osnoise_order order,
+                      const struct hr_numa *numa, struct osnoise_rows *rows)
+{
+    const size_t sums = most_sums(order, numa), all = sums + totals->cpu_count;
+    struct osnoise_row *cpus;
+
+    rows->rows = calloc(all + 1, sizeof(*rows->rows));
+    rows->sums = calloc(sums + 1, sizeof(*rows->sums));
+    if (rows->rows == NULL || rows->sums == NULL) {
+        osnoise_rows_free(rows);
+        return -ENOMEM;
+    }
+    /* A node may have none of the CPUs, so that the rows of CPUs begin earlier. */
+    cpus = rows->rows + sums;
+    for (size_t i = 0; i < totals->cpu_count; i++)
+        make_row(totals, &totals->cpus[i], &cpus[i]);
+    if (order == OSNOISE_WORST_FIRST) {
+        qsort(cpus, totals->cpu_count, sizeof(*cpus), compare_rows);
+        rows->count = make_sums(cpus, totals->cpu_count, numa, rows);
+    }
+    for (size_t i = 0; i < totals->cpu_count; i++)
+        rows->rows[rows->count++] = cpus[i];
+    return 0;
+}
+
+void osnoise_rows_free(struct osnoise_rows *rows)
+{
+    free(rows->rows);
+    free(rows->sums);
+    *rows = (struct osnoise_rows){0};
+}
