@@ -391,6 +391,11 @@ GROUP = [
               [noise("cpus", "total_values", "noise_[0-9]*us", legend="type_instance", total=True)],
               unit="cps", width=8, stacked=True, rename=("noise_([0-9]+)us", "over $1 us"),
               nothing="Histogram is false"),
+        Panel("Single noises by percentile", "What half of the single noises, 99 % and 99.9 % of them don't exceed, by"
+              " powers of two. Where 99.9 % is far above 99 %, it is rare: look for what causes it in the alerts. Only"
+              " with Histogram true.",
+              [noise("cpus", "duration", "noise_{p50,p99,p999}", legend="both", peak=True)],
+              unit="s", width=8, log=True, nothing="Histogram is false"),
         Panel("Records lost", "How many records of the kernel's were overwritten before they were read:"
               " values are too low by what they would have added. Anything but 0: collectd doesn't get to run"
               " in time.",
@@ -399,6 +404,10 @@ GROUP = [
               " interval: what a task of that rank has to bear. With Mode \"timerlat\" only.",
               [noise("cpus", "duration", "max_latency_{irq,thread}", legend="both", peak=True)],
               unit="s", width=8, nothing="Mode isn't \"timerlat\""),
+        Panel("Threads by percentile", "What half of the threads' latencies, 99 % and 99.9 % of them don't exceed, by"
+              " powers of two. Only with Histogram true.",
+              [noise("cpus", "duration", "latency_thread_{p50,p99,p999}", legend="both", peak=True)],
+              unit="s", width=8, log=True, nothing="Histogram is false"),
         Panel("Threads by latency", "How many threads per second began more than so many microseconds after their"
               " timer's time, and not more than twice that, shown as bands. Only with Histogram true.",
               [noise("cpus", "total_values", "latency_thread_[0-9]*us", legend="type_instance", total=True)],

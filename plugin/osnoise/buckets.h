@@ -15,6 +15,7 @@
 /** Counts since the beginning. All zeros is none. */
 struct osnoise_buckets {
     uint64_t counts[OSNOISE_BUCKETS];
+    uint64_t submitted[OSNOISE_BUCKETS]; /**< as they were then */
     bool seen[OSNOISE_BUCKETS];
 };
 
@@ -22,8 +23,8 @@ struct osnoise_buckets {
 void osnoise_buckets_add(struct osnoise_buckets *buckets, uint64_t lower_ns, uint64_t count);
 
 /** Submits those that were ever counted, such as "NAME_65us": longer than 65.536 us, up to twice
- * that. */
-void osnoise_buckets_submit(const struct osnoise_buckets *buckets,
-                            const struct submission *submission, const char *name);
+ * that; and "NAME_p99", what 99 % of those since the last time don't exceed, in seconds. */
+void osnoise_buckets_submit(struct osnoise_buckets *buckets, const struct submission *submission,
+                            const char *name);
 
 #endif

@@ -220,7 +220,7 @@ PLACES = {'RESOURCE': '(cpu|memory|io|irq)', 'LEVEL': '(some|full)', 'TRIGGER': 
           'CAUSE': '(limit|neighbours|itself|steal|irq|reclaim|unknown)',
           'CONTEXT': '(irq|thread)',
           'EVENT': '[^/]+?', 'WINDOW': r'\d+m?s', 'KIND': '(irq|softirq|thread|nmi)', 'CPU': r'cpu\d+',
-          'LOWER': r'\d+', 'NAME': '[^/]+', 'TARGET': '[^/]+', 'TAKER': '[^/]+'}
+          'LOWER': r'\d+', 'PERCENTILE': '(p50|p99|p999)', 'NAME': '[^/]+', 'TARGET': '[^/]+', 'TAKER': '[^/]+'}
 
 
 def documented(page):

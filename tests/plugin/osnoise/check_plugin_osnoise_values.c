@@ -236,6 +236,8 @@ START_TEST(names_buckets_after_their_lower_end)
                       number(identifier));
     }
     ck_assert_uint_eq(fake_count("*/total_values-noise_*us"), 8);
+    ck_assert_double_eq(number("osnoise-cpu5/duration-noise_p50"), 4096e-9);
+    ck_assert_double_eq(number("osnoise-cpu5/duration-noise_p999"), ldexp(1, 64) / 1e9);
 
     reading.bucket_count = 0;
     osnoise_values_add(values, &reading);
@@ -324,6 +326,16 @@ START_TEST(latencies_have_a_histogram)
     ck_assert_double_eq(number("osnoise-cpu3/total_values-latency_thread_32us"), 1);
     ck_assert_double_eq(number("osnoise-cpu3/total_values-latency_thread_65us"), 2);
     ck_assert_uint_eq(fake_count("*/total_values-*"), 6);
+    ck_assert_double_eq(number("osnoise-cpu3/duration-latency_irq_p50"), 4096e-9);
+    ck_assert_double_eq(number("osnoise-cpu3/duration-latency_irq_p999"), 4096e-9);
+    ck_assert_double_eq(number("osnoise-cpu3/duration-latency_thread_p50"), 32768e-9);
+    ck_assert_double_eq(number("osnoise-cpu3/duration-latency_thread_p99"), 32768e-9);
+    ck_assert_double_eq(number("osnoise-cpu3/duration-latency_thread_p999"), 131072e-9);
+    add_latencies(&second);
+    publish(); /* of that interval alone */
+    ck_assert_double_eq(number("osnoise-cpu3/duration-latency_irq_p999"), 1024e-9);
+    ck_assert_double_eq(number("osnoise-cpu3/duration-latency_thread_p50"), 32768e-9);
+    ck_assert_double_eq(number("osnoise-cpu3/duration-latency_thread_p99"), 65536e-9);
 }
 END_TEST
 
