@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "psi/longest.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,10 +59,13 @@ static bool is_of_before(const struct hr_psi_stall *before, uint64_t now_us, uin
     return !before->present && now_us > elapsed_us + FOUND_LATER_US;
 }
 
-/* By the kernel's average over five minutes. */
+/* The least of the kernel's averages: the one over five minutes is high for minutes after a stall
+ * that has ended, the others soon after one that has begun. */
 static uint64_t usual_us(const struct hr_psi_stall *stall, uint64_t elapsed_us)
 {
-    return (uint64_t)(stall->avg300_pct / 100 * (double)elapsed_us);
+    const double usual_pct = fmin(stall->avg10_pct, fmin(stall->avg60_pct, stall->avg300_pct));
+
+    return (uint64_t)(usual_pct / 100 * (double)elapsed_us);
 }
 
 /* @return whether it waited, and for more than usual. */

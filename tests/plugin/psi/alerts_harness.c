@@ -19,9 +19,15 @@ void alerts_set_up(void)
 
 /* --- Pressure ------------------------------------------------------------- */
 
-static void write_pressure(const char *group, const char *resource, uint64_t us, double average_pct,
-                           int flags)
+/* The kernel's averages: over ten seconds and a minute, and over five minutes. */
+struct averages {
+    double recent_pct, lasting_pct;
+};
+
+static void write_pressure(const char *group, const char *resource, uint64_t us,
+                           struct averages averages, int flags)
 {
+    const double recent_pct = averages.recent_pct, lasting_pct = averages.lasting_pct;
     char path[1024], text[256];
 
     if (group != NULL)
@@ -29,10 +35,11 @@ static void write_pressure(const char *group, const char *resource, uint64_t us,
                  resource);
     else
         snprintf(path, sizeof(path), "%s/proc/pressure/%s", tree_path(tree), resource);
-    int length = snprintf(text, sizeof(text),
-                          "some avg10=0.00 avg60=0.00 avg300=%.2f total=%010" PRIu64 "\n"
-                          "full avg10=0.00 avg60=0.00 avg300=%.2f total=%010" PRIu64 "\n",
-                          average_pct, us, average_pct, us);
+    int length =
+        snprintf(text, sizeof(text),
+                 "some avg10=%.2f avg60=%.2f avg300=%.2f total=%010" PRIu64 "\n"
+                 "full avg10=%.2f avg60=%.2f avg300=%.2f total=%010" PRIu64 "\n",
+                 recent_pct, recent_pct, lasting_pct, us, recent_pct, recent_pct, lasting_pct, us);
     int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0644);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(pwrite(fd, text, (size_t)length, 0), length);
@@ -41,7 +48,7 @@ static void write_pressure(const char *group, const char *resource, uint64_t us,
 
 void alerts_prepare(const char *group, const char *resource)
 {
-    write_pressure(group, resource, BEGINNING, 0, O_CREAT | O_TRUNC);
+    write_pressure(group, resource, BEGINNING, (struct averages){0}, O_CREAT | O_TRUNC);
 }
 
 static void add_group(const char *group, bool populated)
@@ -77,17 +84,22 @@ void alerts_add_group(const char *group, bool populated)
 void alerts_stall(const char *group, const char *resource, uint64_t stalled_us)
 {
     total_us += stalled_us;
-    write_pressure(group, resource, total_us, 0, 0);
+    write_pressure(group, resource, total_us, (struct averages){0}, 0);
 }
 
 void alerts_stall_always(const char *group, const char *resource, uint64_t stalled_us)
 {
-    write_pressure(group, resource, BEGINNING + stalled_us, 100, 0);
+    write_pressure(group, resource, BEGINNING + stalled_us, (struct averages){100, 100}, 0);
+}
+
+void alerts_stall_until_lately(const char *group, const char *resource, uint64_t stalled_us)
+{
+    write_pressure(group, resource, BEGINNING + stalled_us, (struct averages){0, 100}, 0);
 }
 
 void alerts_set_total(const char *group, const char *resource, uint64_t us)
 {
-    write_pressure(group, resource, us, 0, 0);
+    write_pressure(group, resource, us, (struct averages){0}, 0);
 }
 
 /* --- Notifications and values --------------------------------------------- */

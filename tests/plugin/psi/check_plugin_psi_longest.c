@@ -120,6 +120,20 @@ START_TEST(names_none_that_waits_as_usual)
 }
 END_TEST
 
+/* What it waited for minutes ago isn't what it waits for as usual. */
+START_TEST(names_one_that_waits_again)
+{
+    begin(GROUPS RULE("m", "Quiet 1000"));
+    alerts_stall_until_lately("g/a.service", "memory", 0);
+    for (int i = 0; i < 2; i++)
+        harness_read();
+    harness_sleep(1200);
+    alerts_stall_until_lately("g/a.service", "memory", 1000000);
+    alerts_stall(NULL, "memory", STALL_US);
+    alerts_assert_message(alerts_await("system", NOTIF_WARNING, 1), ": longest in g/a.service, ");
+}
+END_TEST
+
 static const struct {
     const char *options;
     uint64_t waited_us;
@@ -186,6 +200,7 @@ int main(void)
     tcase_add_test(tests, names_the_group_above_of_several);
     tcase_add_loop_test(tests, names_a_group_that_is_new, 0, COUNT(is_older));
     tcase_add_test(tests, names_none_that_waits_as_usual);
+    tcase_add_test(tests, names_one_that_waits_again);
     tcase_add_loop_test(tests, names_none_that_did_not_wait, 0, COUNT(nameless));
     tcase_add_test(tests, fits_the_message);
     return run_suite("plugin psi longest", tests);
