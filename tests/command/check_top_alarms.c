@@ -149,6 +149,11 @@ static const struct {
      "W:a:cpu-full W:system:room-memory=0"},
     {"of trouble, which a trigger comes after", "0W:a:room-cpu! 1W:a:cpu 2O:a:room-cpu 3O:a:cpu",
      "W:a:room-cpu O:a:cpu"},
+    {"the machine's, before an <Alert> of who waits", "0W:system:cpu-some 0W:a:room-cpu!",
+     "W:a:room-cpu"},
+    {"and after it", "0W:a:room-cpu! 0W:system:cpu-some 0W:b:room=0", "W:a:room-cpu"},
+    {"not of who takes", "0W:system:cpu-some 0W:a:room-cpu* 0W:b:room=0",
+     "W:system:cpu-some W:a:room-cpu W:b:room=0"},
     {"its last sign", "0W:a:room-memory 10F:a:room-memory 14F:a:room=8",
      "W:a:room-memory F:a:room-memory"},
 };
@@ -157,7 +162,7 @@ static void write_message(const char *group, const char *what, char severity, FI
 {
     const char *value = strchr(what, '=');
     const char *type = strncmp(what, "to_trouble", 10) == 0 ? "duration" : "percent";
-    const int length = (int)strcspn(what, "=!?~^");
+    const int length = (int)strcspn(what, "=!?~^*");
     const bool is_room = *type == 'd' || strcmp(what, "room") == 0 || value != NULL;
     const bool is_kill = strcmp(what, "oom_kill") == 0;
 
@@ -171,7 +176,10 @@ static void write_message(const char *group, const char *what, char severity, FI
                 length, what, length, what);
     else if (strncmp(what, "room-", 5) == 0 && value == NULL)
         fprintf(out, "type = percent, type_instance = %.*s, message = %.*s: trouble %s", length,
-                what, length - 5, what + 5, what[length] == '!' ? "now in a" : "in 42 min");
+                what, length - 5, what + 5,
+                what[length] == '!'   ? "now in a; taking: b 75 %"
+                : what[length] == '*' ? "now in a; taking: itself 75 %"
+                                      : "in 42 min");
     else if (!is_room && strchr(what, '-') == NULL)
         fprintf(out, "type = derive, type_instance = trigger_x_%.*s, message = %.*s some: %s",
                 length, what, length, what,

@@ -146,6 +146,26 @@ START_TEST(who_takes_and_has_no_room_is_below_who_suffers)
 }
 END_TEST
 
+/* An <Alert> of who waits comes before the threshold, which says the same and isn't shown then. */
+START_TEST(who_takes_is_below_whose_alert_it_is)
+{
+    struct alert *web = add("nc_web", "room-cpu", ALERT_WARNING),
+                 *batch = add("nc_batch", "room-cpu", ALERT_WARNING);
+
+    strcpy(web->plugin, "headroom");
+    strcpy(web->message, "cpu: trouble now in nc/web: waits 62 % of the time (CPU 0); taking: "
+                         "nc/batch 0.79 CPUs, nc/web 0.21 CPUs");
+    strcpy(batch->plugin, "headroom");
+    strcpy(batch->message, "cpu: trouble now in nc/batch: waits 100 % of the time (CPU 0); taking: "
+                           "nc/batch 0.79 CPUs, nc/web 0.21 CPUs");
+    for (int i = 0; i < 2; i++) {
+        mark("h", i == 0 ? "nc_batch" : "");
+        expect_order(5, "nc_web nc_batch");
+        ck_assert(!web->takes && batch->takes);
+    }
+}
+END_TEST
+
 /* Where no plugin has the CPU time that groups use, none is marked. */
 static const struct {
     const char *message;
@@ -233,6 +253,7 @@ int main(void)
     tcase_add_test(tests, counts_alarms_of_one_wait_once);
     tcase_add_test(tests, who_takes_is_below_who_suffers);
     tcase_add_test(tests, who_takes_and_has_no_room_is_below_who_suffers);
+    tcase_add_test(tests, who_takes_is_below_whose_alert_it_is);
     tcase_add_loop_test(tests, who_takes_by_the_text, 0, (int)COUNT(texts));
     tcase_add_loop_test(tests, takes_from_one_that_is_as_severe, 0, (int)COUNT(others));
     tcase_add_test(tests, says_what_is_over);

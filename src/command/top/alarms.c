@@ -39,6 +39,7 @@ struct alarm {
     double time;     /* seconds, of whatever zone; NAN: not known */
     unsigned starts; /* of collectd, when it was last notified */
     bool by_threshold;
+    bool is_of_taker; /* of TROUBLE: the group takes most itself */
     bool is_covered;
 };
 
@@ -93,6 +94,22 @@ static enum resource resource_of_pressure(const struct alert *alert)
     return resource_of(alert->type_instance);
 }
 
+/* Whether an <Alert> names its own group, or "itself", first of those that take: "cpu: trouble now
+ * in nc/batch: needs ...; taking: nc/batch 0.42 CPUs, nc/web 0.11 CPUs". */
+static bool names_itself(const char *message)
+{
+    static const char in[] = " in ", taking[] = "; taking: ", itself[] = "itself ";
+    const char *group = strstr(message, in), *taker = strstr(message, taking);
+
+    if (group == NULL || taker == NULL || taker < group)
+        return false;
+    group += strlen(in);
+    taker += strlen(taking);
+    const size_t length = strcspn(group, ":; ");
+    return begins_with(taker, itself) ||
+           (strncmp(taker, group, length) == 0 && taker[length] == ' ');
+}
+
 static void find_cause_of_room(const struct alert *alert, struct alarm *alarm)
 {
     const char *which = alert->type_instance, *message = alert->message;
@@ -107,6 +124,7 @@ static void find_cause_of_room(const struct alert *alert, struct alarm *alarm)
         alarm->kind = strstr(message, "\" is currently 0.000000.") != NULL ? NO_ROOM : LITTLE_ROOM;
     else
         alarm->kind = strstr(message, ": trouble now") != NULL ? TROUBLE : FORECAST;
+    alarm->is_of_taker = !alert_is_by_threshold(alert) && names_itself(message);
 }
 
 static void find_cause(const struct alert *alert, struct alarm *alarm)
@@ -192,12 +210,17 @@ static bool says_why(const struct alarm *other, const struct alarm *room)
            other->resource != NO_RESOURCE;
 }
 
+/* Of a CPU. */
+static bool is_of_wait(const struct alarm *alarm)
+{
+    return alarm->resource == CPU && is_there(alarm) && !alarm->is_of_taker;
+}
+
 /* Whether another alarm says which group waits for a CPU: then something in the machine waits, too,
  * and the groups that take the CPU have no room left. */
 static bool says_who(const struct alarm *other, const struct alarm *alarm)
 {
-    if (strcmp(other->host, alarm->host) != 0 || other->resource != CPU ||
-        (other->kind != TRIGGER && other->kind != THRESHOLD))
+    if (strcmp(other->host, alarm->host) != 0 || !is_of_wait(other))
         return false;
     if (is_of_busy_machine(alarm))
         return true;
@@ -450,7 +473,14 @@ bool alarm_waits_for_cpu(const struct alert *alert)
 {
     const struct alarm alarm = make_alarm(alert);
 
-    return alarm.resource == CPU && (alarm.kind == TRIGGER || alarm.kind == THRESHOLD);
+    return is_of_wait(&alarm);
+}
+
+bool alarm_is_of_taker(const struct alert *alert)
+{
+    const struct alarm alarm = make_alarm(alert);
+
+    return alarm.resource == CPU && alarm.is_of_taker;
 }
 
 bool alarm_lacks_room_by_cpu(const struct alert *alert)

@@ -49,8 +49,12 @@ bool alarms_end(const struct alarms *alarms, const struct alert *alert, const st
 /** @return whether two alerts have begun alarms of one wait: one group's for one resource. */
 bool alarms_share_wait(const struct alert *a, const struct alert *b);
 
-/** @return whether an alert has begun an alarm of a group's, or the machine's, wait for a CPU. */
+/** @return whether an alert has begun an alarm of a group's, or the machine's, wait for a CPU; an
+ * <Alert> of trouble by CPU has, unless its group takes that. */
 bool alarm_waits_for_cpu(const struct alert *alert);
+
+/** @return whether an alert is an <Alert> by CPU of a group that takes most of it, as it says. */
+bool alarm_is_of_taker(const struct alert *alert);
 
 /** @return whether it has begun an alarm of a group's, or the machine's, room by CPU. */
 bool alarm_lacks_room_by_cpu(const struct alert *alert);

@@ -65,22 +65,6 @@ static const char *find_taker(const struct table *table, const char *host)
     return NULL;
 }
 
-/* Whether an <Alert> names its own group, or "itself", first of those that take: "cpu: trouble now
- * in nc/batch: needs ...; taking: nc/batch 0.42 CPUs, nc/web 0.11 CPUs". */
-static bool takes_by_its_text(const struct alert *alert)
-{
-    static const char in[] = " in ", taking[] = "; taking: ", itself[] = "itself ";
-    const char *group = strstr(alert->message, in), *taker = strstr(alert->message, taking);
-
-    if (!alarm_lacks_room_by_cpu(alert) || group == NULL || taker == NULL || taker < group)
-        return false;
-    group += strlen(in);
-    taker += strlen(taking);
-    const size_t length = strcspn(group, ":; ");
-    return strncmp(taker, itself, strlen(itself)) == 0 ||
-           (strncmp(taker, group, length) == 0 && taker[length] == ' ');
-}
-
 /* Whether the alarm of a group that doesn't take lasts, as severe as this one. */
 static bool has_victim(const struct alert_list *list, const struct alert *alert)
 {
@@ -103,7 +87,7 @@ void alert_order_mark_takers(struct alert_list *list, const struct table *table)
         }
         const char *taker = find_taker(table, alert->host);
         const bool takes = taker != NULL ? strcmp(taker, alert->instance) == 0
-                                         : alert->takes || takes_by_its_text(alert);
+                                         : alert->takes || alarm_is_of_taker(alert);
         alert->takes = takes && has_victim(list, alert);
     }
 }

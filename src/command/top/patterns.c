@@ -15,33 +15,75 @@
 #define RESCAN_NS (60 * HR_NS_PER_S)
 
 struct patterns {
+    char *path; /* of the configuration; NULL: collectd's own */
+    char *log;
     struct usage usage;
     struct hr_root *root;
+    uint64_t read_ns;    /* the configuration */
     uint64_t scanned_ns; /* 0: not yet */
     char first[512];     /* the first that matches none; "": all match */
     bool are_more;
     char text[768];
 };
 
+/* @param fault  receives, on failure, which file it was. */
+static int read_configuration(const char *path, struct usage *usage, struct hr_root **root,
+                              struct config_fault *fault)
+{
+    *fault = (struct config_fault){.line = 0};
+    int status = usage_read(path, usage, fault);
+    const char *root_path = usage->root != NULL ? usage->root : "/";
+    if (status != 0 || usage->path == NULL)
+        return status;
+    snprintf(fault->path, sizeof(fault->path), "%s", root_path);
+    return hr_root_open(root_path, root);
+}
+
+static int copy_text(const char *text, char **copy)
+{
+    *copy = text != NULL ? strdup(text) : NULL;
+    return text != NULL && *copy == NULL ? -ENOMEM : 0;
+}
+
 int patterns_open(const char *path, struct config_fault *fault, struct patterns **patterns)
 {
     struct patterns *opened = calloc(1, sizeof(*opened));
 
     *patterns = NULL;
-    *fault = (struct config_fault){.line = 0};
     if (opened == NULL)
         return -ENOMEM;
-    int status = usage_read(path, &opened->usage, fault);
-    const char *root = opened->usage.root != NULL ? opened->usage.root : "/";
-    if (status == 0 && opened->usage.path != NULL) {
-        snprintf(fault->path, sizeof(fault->path), "%s", root);
-        status = hr_root_open(root, &opened->root);
-    }
-    if (opened->root == NULL)
+    opened->read_ns = hr_clock_ns();
+    int status = read_configuration(path, &opened->usage, &opened->root, fault);
+    if (status == 0)
+        status = copy_text(path, &opened->path);
+    if (status == 0)
+        status = copy_text(opened->usage.log, &opened->log);
+    if (status != 0 || opened->root == NULL)
         patterns_close(opened);
     else
         *patterns = opened;
     return status;
+}
+
+void patterns_update(struct patterns *patterns)
+{
+    const uint64_t now_ns = hr_clock_ns();
+    struct config_fault fault;
+    struct usage usage = {0};
+    struct hr_root *root = NULL;
+
+    if (patterns == NULL || now_ns - patterns->read_ns < RESCAN_NS)
+        return;
+    patterns->read_ns = now_ns;
+    if (read_configuration(patterns->path, &usage, &root, &fault) != 0 || root == NULL) {
+        usage_free(&usage);
+        return;
+    }
+    usage_free(&patterns->usage);
+    hr_root_close(patterns->root);
+    patterns->usage = usage;
+    patterns->root = root;
+    patterns->scanned_ns = 0;
 }
 
 /* Plugins mostly have the same patterns. */
@@ -102,7 +144,7 @@ const struct hr_root *patterns_root(const struct patterns *patterns)
 
 const char *patterns_log(const struct patterns *patterns)
 {
-    return patterns != NULL ? patterns->usage.log : NULL;
+    return patterns != NULL ? patterns->log : NULL;
 }
 
 void patterns_close(struct patterns *patterns)
@@ -111,5 +153,7 @@ void patterns_close(struct patterns *patterns)
         return;
     usage_free(&patterns->usage);
     hr_root_close(patterns->root);
+    free(patterns->log);
+    free(patterns->path);
     free(patterns);
 }

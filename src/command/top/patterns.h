@@ -24,6 +24,14 @@ struct usage;
 int patterns_open(const char *path, struct config_fault *fault, struct patterns **patterns);
 
 /**
+ * Reads the configuration again, at most once a minute: it may have been changed. What can't be
+ * read stays as it was; else what patterns_usage() and patterns_root() returned is gone.
+ *
+ * @param patterns  may be NULL.
+ */
+void patterns_update(struct patterns *patterns);
+
+/**
  * Compares the patterns with the cgroups that there are, at most once a minute.
  *
  * @return a sentence on those that match none; "" if each matches. It is good until the next call.
@@ -38,7 +46,8 @@ const struct usage *patterns_usage(const struct patterns *patterns);
 const struct hr_root *patterns_root(const struct patterns *patterns);
 
 /** @param patterns  may be NULL.
- * @return the file that collectd's plugin logfile writes; NULL: none is known. */
+ * @return the file that collectd's plugin logfile writes, as it was at first; NULL: none is known.
+ */
 const char *patterns_log(const struct patterns *patterns);
 
 /** @param patterns  may be NULL. */

@@ -287,6 +287,7 @@ static void report_missing(struct top *top)
 {
     const bool was_missing = top->missing > 0;
 
+    patterns_update(top->patterns);
     count_missing(top);
     const bool is_missing = top->missing > 0;
     if (is_missing != was_missing && top->screen == NULL)
