@@ -59,11 +59,11 @@ static bool is_of_before(const struct hr_psi_stall *before, uint64_t now_us, uin
     return !before->present && now_us > elapsed_us + FOUND_LATER_US;
 }
 
-/* The least of the kernel's averages: the one over five minutes is high for minutes after a stall
- * that has ended, the others soon after one that has begun. */
+/* By the kernel's averages over a minute and over five: the latter is high for minutes after a
+ * stall that has ended, the former soon after one that has begun. */
 static uint64_t usual_us(const struct hr_psi_stall *stall, uint64_t elapsed_us)
 {
-    const double usual_pct = fmin(stall->avg10_pct, fmin(stall->avg60_pct, stall->avg300_pct));
+    const double usual_pct = fmin(stall->avg60_pct, stall->avg300_pct);
 
     return (uint64_t)(usual_pct / 100 * (double)elapsed_us);
 }

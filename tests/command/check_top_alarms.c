@@ -152,6 +152,7 @@ static const struct {
     {"the machine's, before an <Alert> of who waits", "0W:system:cpu-some 0W:a:room-cpu!",
      "W:a:room-cpu"},
     {"and after it", "0W:a:room-cpu! 0W:system:cpu-some 0W:b:room=0", "W:a:room-cpu"},
+    {"its <Alert>, too", "0W:a:room-cpu! 1W:system:room-cpu!", "W:a:room-cpu"},
     {"not of who takes", "0W:system:cpu-some 0W:a:room-cpu* 0W:b:room=0",
      "W:system:cpu-some W:a:room-cpu W:b:room=0"},
     {"its last sign", "0W:a:room-memory 10F:a:room-memory 14F:a:room=8",

@@ -38,6 +38,7 @@ struct run {
     enum label_charset charset;
     struct live_text *screen; /* of its own; NULL: it has none */
     bool has_excess;          /* which was reported */
+    bool has_shown;           /* an interval, on the screen */
 };
 
 /* Each step returns COMMAND_DONE, COMMAND_FAILED after a message, or STOP: the run ends. */
@@ -241,6 +242,7 @@ static int show_on_screen(struct run *run)
         status = -ENOMEM;
     if (status == 0)
         status = live_text_show(run->screen, text, "q ends, the cursor keys scroll");
+    run->has_shown = true;
     free(text);
     return status;
 }
@@ -262,7 +264,8 @@ static int measure_interval(struct run *run)
     struct hr_blame_matrix before = run->after;
     int waited = wait_interval(run);
 
-    if (waited == COMMAND_FAILED)
+    /* Of an interval that has just begun there is hardly anything. */
+    if (waited == COMMAND_FAILED || (waited == STOP && run->has_shown))
         return waited;
     run->after = run->before;
     run->before = before;
@@ -286,7 +289,7 @@ static int measure_until_end(struct run *run)
     if (status != COMMAND_DONE)
         return status;
     if (run->request->live && !run->request->json)
-        live_text_open(run->charset, &run->screen); /* else each is printed below the last */
+        live_text_open(run->charset, &run->screen); /* else each is printed below the last one */
     do
         status = measure_interval(run);
     while (status == COMMAND_DONE && run->request->live);

@@ -11,11 +11,16 @@
 
 #define LINE_SIZE 1024 /* terminals are narrower */
 
+/* Reads without a key though there was something to read: the terminal is gone. A few signals give
+ * none, either. */
+#define EMPTY_READS_MAX 100
+
 struct live_text {
     struct terminal *terminal;
     enum label_charset charset;
     struct scrolling scrolling;
     char *text, *hint;
+    unsigned empty_reads; /* one after the other */
 };
 
 /* In the background, setting up the terminal would stop the process, in the middle of what it
@@ -152,7 +157,12 @@ int live_text_show(struct live_text *live, const char *text, const char *hint)
 
 enum live_text_request live_text_handle_keys(struct live_text *live, int *letter)
 {
-    for (int key; (key = getch()) != ERR;) {
+    int key;
+
+    for (bool is_first = true; (key = getch()) != ERR || is_first; is_first = false) {
+        live->empty_reads = key == ERR ? live->empty_reads + 1 : 0;
+        if (key == ERR)
+            return live->empty_reads < EMPTY_READS_MAX ? LIVE_TEXT_NOTHING : LIVE_TEXT_QUIT;
         if (key == 'q')
             return LIVE_TEXT_QUIT;
         if (key > ' ' && key < 0x7f) {

@@ -9,7 +9,6 @@
 #ifndef HEADROOM_COMMAND_COMMON_LIVE_TEXT_H
 #define HEADROOM_COMMAND_COMMON_LIVE_TEXT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/label.h"
@@ -47,10 +46,11 @@ int live_text_show(struct live_text *live, const char *text, const char *hint);
 enum live_text_request {
     LIVE_TEXT_NOTHING, /**< or what was done here: scrolling, another size */
     LIVE_TEXT_LETTER,  /**< another letter than q */
-    LIVE_TEXT_QUIT     /**< q */
+    LIVE_TEXT_QUIT     /**< q, or the terminal is gone */
 };
 
-/** Handles keys, without waiting, up to one that is a request. @param letter  receives it. */
+/** Handles keys, once there is something to read, without waiting, up to one that is a request.
+ * @param letter  receives it. */
 enum live_text_request live_text_handle_keys(struct live_text *live, int *letter);
 
 #endif

@@ -21,8 +21,13 @@ static const char *const bucket_headings[][2] = {
 };
 
 static const char *const percentile_headings[][2] = {
-    {"", "CPU"},           {"IRQ", "50 % <="},    {"IRQ", "99 % <="},      {"IRQ", "99.9 % <="},
-    {"THREAD", "50 % <="}, {"THREAD", "99 % <="}, {"THREAD", "99.9 % <="},
+    {"", "CPU"},
+    {"IRQ 50 %", "<= us"},
+    {"IRQ 99 %", "<= us"},
+    {"IRQ 99.9 %", "<= us"},
+    {"THREAD 50 %", "<= us"},
+    {"THREAD 99 %", "<= us"},
+    {"THREAD 99.9 %", "<= us"},
 };
 
 #define COUNT(headings) (unsigned)(sizeof(headings) / sizeof((headings)[0]))

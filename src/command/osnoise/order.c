@@ -50,6 +50,16 @@ static int compare_rows(const void *a, const void *b)
 
 /* --- Sums ----------------------------------------------------------------- */
 
+/* The index of a CPU's node; if it has none, how many there are. */
+static size_t find_node(const struct hr_numa *numa, unsigned cpu)
+{
+    size_t node = 0;
+
+    while (node < numa->count && !hr_cpu_set_has(&numa->nodes[node].cpus, cpu))
+        node++;
+    return node;
+}
+
 static void add_to_row(struct osnoise_row *row, struct osnoise_cpu_total *sum,
                        const struct osnoise_row *added)
 {
@@ -61,36 +71,38 @@ static void add_to_row(struct osnoise_row *row, struct osnoise_cpu_total *sum,
     row->sources.duration_ns += added->sources.duration_ns;
 }
 
-/* Makes a row of the CPUs in a set, or of all. Returns how many rows that are: none without a CPU.
+/* Makes a row of the CPUs of a node, by its index; of those of none, such as have come online since
+ * the nodes were read, where there are no more. Returns how many rows that are: none without a CPU.
  */
-static size_t make_sum(const struct osnoise_row *cpus, size_t count, const struct hr_cpu_set *set,
-                       struct osnoise_row *row, struct osnoise_cpu_total *sum)
+static size_t make_sum(const struct osnoise_row *cpus, size_t count, const struct hr_numa *numa,
+                       size_t node, struct osnoise_row *row, struct osnoise_cpu_total *sum)
 {
-    size_t found = 0;
+    bool is_any = false;
 
     for (size_t i = 0; i < count; i++)
-        if (set == NULL || hr_cpu_set_has(set, cpus[i].cpu->sums.cpu)) {
+        if (find_node(numa, cpus[i].cpu->sums.cpu) == node) {
             add_to_row(row, sum, &cpus[i]);
-            found++;
+            is_any = true;
         }
-    return found > 0;
+    return is_any;
 }
 
 static size_t make_sums(const struct osnoise_row *cpus, size_t cpu_count,
                         const struct hr_numa *numa, struct osnoise_rows *rows)
 {
+    static const struct hr_numa none = {.count = 0};
+    const struct hr_numa *of = numa != NULL && numa->count > 1 ? numa : &none;
     size_t count = 0;
 
-    for (size_t i = 0; numa != NULL && numa->count > 1 && i < numa->count; i++) {
-        const struct hr_numa_node *node = &numa->nodes[i];
+    for (size_t i = 0; i <= of->count; i++) {
         struct osnoise_row *row = &rows->rows[count];
-        snprintf(row->label, sizeof(row->label), "node %u", node->number);
-        count += make_sum(cpus, cpu_count, &node->cpus, row, &rows->sums[count]);
+        if (i < of->count)
+            snprintf(row->label, sizeof(row->label), "node %u", of->nodes[i].number);
+        else
+            snprintf(row->label, sizeof(row->label), "%s", of->count > 0 ? "others" : "all");
+        count += make_sum(cpus, cpu_count, of, i, row, &rows->sums[count]);
     }
-    if (count > 0)
-        return count;
-    snprintf(rows->rows[0].label, sizeof(rows->rows[0].label), "all");
-    return make_sum(cpus, cpu_count, NULL, &rows->rows[0], &rows->sums[0]);
+    return count;
 }
 
 /* --- All ------------------------------------------------------------------ */
@@ -99,7 +111,7 @@ static size_t most_sums(enum osnoise_order order, const struct hr_numa *numa)
 {
     if (order == OSNOISE_BY_NUMBER)
         return 0;
-    return numa != NULL && numa->count > 1 ? numa->count : 1;
+    return numa != NULL && numa->count > 1 ? numa->count + 1 : 1;
 }
 
 int osnoise_rows_make(const struct osnoise_totals *totals, enum osnoise_order order,

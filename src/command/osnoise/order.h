@@ -18,7 +18,7 @@ enum osnoise_order {
 
 /** One CPU, or several as one. */
 struct osnoise_row {
-    char label[24];                      /**< "3", "node 0" or "all" */
+    char label[24];                      /**< "3", "node 0", "others" or "all" */
     const struct osnoise_cpu_total *cpu; /**< of several owned by struct osnoise_rows */
     struct osnoise_sum sources;          /**< all of them */
     bool is_sum;

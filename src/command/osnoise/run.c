@@ -122,7 +122,12 @@ static void begin_screen(struct run *run)
         return;
     /* Stopped by Ctrl-Z it would leave the tracer running with no reader. */
     void (*on_stop)(int) = signal(SIGTSTP, SIG_IGN);
-    if (live_text_open(run->charset, &run->screen) != 0) {
+    const int status = live_text_open(run->charset, &run->screen);
+    if (status == -EOPNOTSUPP)
+        print_error(run,
+                    "this terminal can't show tables that are redrawn: they are printed at the "
+                    "end");
+    if (status != 0) {
         signal(SIGTSTP, on_stop);
         return;
     }

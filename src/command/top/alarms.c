@@ -39,7 +39,7 @@ struct alarm {
     double time;     /* seconds, of whatever zone; NAN: not known */
     unsigned starts; /* of collectd, when it was last notified */
     bool by_threshold;
-    bool is_of_taker; /* of TROUBLE: the group takes most itself */
+    bool is_of_taker; /* of an <Alert>: the group takes most itself */
     bool is_covered;
 };
 
@@ -177,7 +177,7 @@ static bool is_of_room(const struct alarm *alarm)
 /* Whether it is about the machine's CPUs, or its lack of room. */
 static bool is_of_busy_machine(const struct alarm *alarm)
 {
-    return (alarm->kind == THRESHOLD || alarm->kind == NO_ROOM) &&
+    return (alarm->kind == THRESHOLD || alarm->kind == NO_ROOM || alarm->kind == TROUBLE) &&
            (alarm->resource == CPU || alarm->resource == ANY) &&
            strcmp(alarm->group, "system") == 0;
 }

@@ -67,7 +67,7 @@ const struct column columns[] = {
     /* Less than a tenth is what <Alert> warns of by default. */
     {CONCLUSION, .title = "room", .type = "percent", .type_instance = "room", .key = "room_pct",
      .rank = 5, .unit = "% of what it can have", .head_unit = "%", .warn = 10, .alarm = 0,
-     .meaning = "% left before trouble, the least of memory, I/O and, by minutes, CPU",
+     .meaning = "% left before trouble, the least of memory, I/O, CPU (over minutes)",
      .sort_key = "room", .sort_letter = 'r'},
     {CONCLUSION, .title = "left", .type = "duration", .type_instance = "to_trouble",
      .key = "trouble_s", .rank = 7, .unit = "s", .warn = 3600, .alarm = 0,

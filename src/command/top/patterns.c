@@ -19,7 +19,6 @@ struct patterns {
     char *log;
     struct usage usage;
     struct hr_root *root;
-    uint64_t read_ns;    /* the configuration */
     uint64_t scanned_ns; /* 0: not yet */
     char first[512];     /* the first that matches none; "": all match */
     bool are_more;
@@ -52,7 +51,6 @@ int patterns_open(const char *path, struct config_fault *fault, struct patterns 
     *patterns = NULL;
     if (opened == NULL)
         return -ENOMEM;
-    opened->read_ns = hr_clock_ns();
     int status = read_configuration(path, &opened->usage, &opened->root, fault);
     if (status == 0)
         status = copy_text(path, &opened->path);
@@ -67,14 +65,12 @@ int patterns_open(const char *path, struct config_fault *fault, struct patterns 
 
 void patterns_update(struct patterns *patterns)
 {
-    const uint64_t now_ns = hr_clock_ns();
     struct config_fault fault;
     struct usage usage = {0};
     struct hr_root *root = NULL;
 
-    if (patterns == NULL || now_ns - patterns->read_ns < RESCAN_NS)
+    if (patterns == NULL)
         return;
-    patterns->read_ns = now_ns;
     if (read_configuration(patterns->path, &usage, &root, &fault) != 0 || root == NULL) {
         usage_free(&usage);
         return;

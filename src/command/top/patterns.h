@@ -24,8 +24,8 @@ struct usage;
 int patterns_open(const char *path, struct config_fault *fault, struct patterns **patterns);
 
 /**
- * Reads the configuration again, at most once a minute: it may have been changed. What can't be
- * read stays as it was; else what patterns_usage() and patterns_root() returned is gone.
+ * Reads the configuration again, as collectd does when it is restarted. What can't be read stays as
+ * it was; else what patterns_usage() and patterns_root() returned is gone.
  *
  * @param patterns  may be NULL.
  */

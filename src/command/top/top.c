@@ -44,6 +44,7 @@ struct top {
     const char *title; /* begins each message */
     struct top_options options;
     struct client *client; /* NULL: not connected */
+    bool was_connected;
     struct screen *screen; /* NULL: lines or JSON */
     struct table table;
     struct known_series known;     /* all zeros: not asked for, with the alerts */
@@ -287,7 +288,6 @@ static void report_missing(struct top *top)
 {
     const bool was_missing = top->missing > 0;
 
-    patterns_update(top->patterns);
     count_missing(top);
     const bool is_missing = top->missing > 0;
     if (is_missing != was_missing && top->screen == NULL)
@@ -328,8 +328,9 @@ static void describe_no_groups(struct top *top)
 
 static void report_lack_of_groups(struct top *top)
 {
-    const bool was_reported = top->lack[0] != '\0';
+    char before[sizeof(top->lack)];
 
+    memcpy(before, top->lack, sizeof(before));
     top->lack[0] = '\0';
     if (top->late[0] != '\0' || top->missing > 0)
         return;
@@ -337,7 +338,8 @@ static void report_lack_of_groups(struct top *top)
         describe_no_groups(top);
     else if (top->patterns != NULL)
         snprintf(top->lack, sizeof(top->lack), "%s", patterns_describe(top->patterns));
-    if (top->lack[0] != '\0' && !was_reported && top->screen == NULL && !top->options.json)
+    if (top->lack[0] != '\0' && strcmp(top->lack, before) != 0 && top->screen == NULL &&
+        !top->options.json)
         fprintf(stderr, "%s: %s\n", top->title, top->lack);
 }
 
@@ -447,17 +449,29 @@ static bool has_values(const struct table *table)
     return any;
 }
 
+/* collectd has been restarted since, maybe with another configuration. */
+static int connect_again(struct top *top)
+{
+    int status = client_open(top->options.socket, wait_for_collectd, top, &top->client);
+
+    if (status == 0 && top->was_connected)
+        patterns_update(top->patterns);
+    top->was_connected |= status == 0;
+    return status;
+}
+
 /* Fetches a new table; the old one stays when that fails. Which series there are isn't known then,
  * nor while none has a value: collectd may have been restarted. */
 static int fetch_table(struct top *top)
 {
-    const struct usage *usage = top->patterns != NULL ? patterns_usage(top->patterns) : NULL;
-    struct known_series known = {.lacks_groups = usage != NULL && usage->psi.top_groups > 0};
+    struct known_series known = {0};
     struct table fetched;
     int status = 0;
     known_series_free(&top->known);
     if (top->client == NULL)
-        status = client_open(top->options.socket, wait_for_collectd, top, &top->client);
+        status = connect_again(top);
+    const struct usage *usage = patterns_usage(top->patterns);
+    known.lacks_groups = usage != NULL && usage->psi.top_groups > 0;
     if (status == 0)
         status = table_fetch(top->client, top->alerts != NULL ? &known : NULL, &fetched);
     if (status != 0) {

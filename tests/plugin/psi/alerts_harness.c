@@ -19,15 +19,14 @@ void alerts_set_up(void)
 
 /* --- Pressure ------------------------------------------------------------- */
 
-/* The kernel's averages: over ten seconds and a minute, and over five minutes. */
+/* The kernel's. */
 struct averages {
-    double recent_pct, lasting_pct;
+    double avg10_pct, avg60_pct, avg300_pct;
 };
 
 static void write_pressure(const char *group, const char *resource, uint64_t us,
                            struct averages averages, int flags)
 {
-    const double recent_pct = averages.recent_pct, lasting_pct = averages.lasting_pct;
     char path[1024], text[256];
 
     if (group != NULL)
@@ -35,11 +34,12 @@ static void write_pressure(const char *group, const char *resource, uint64_t us,
                  resource);
     else
         snprintf(path, sizeof(path), "%s/proc/pressure/%s", tree_path(tree), resource);
-    int length =
-        snprintf(text, sizeof(text),
-                 "some avg10=%.2f avg60=%.2f avg300=%.2f total=%010" PRIu64 "\n"
-                 "full avg10=%.2f avg60=%.2f avg300=%.2f total=%010" PRIu64 "\n",
-                 recent_pct, recent_pct, lasting_pct, us, recent_pct, recent_pct, lasting_pct, us);
+    int length = 0;
+    for (int level = 0; level < 2; level++)
+        length += snprintf(text + length, sizeof(text) - (size_t)length,
+                           "%s avg10=%.2f avg60=%.2f avg300=%.2f total=%010" PRIu64 "\n",
+                           level == 0 ? "some" : "full", averages.avg10_pct, averages.avg60_pct,
+                           averages.avg300_pct, us);
     int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0644);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(pwrite(fd, text, (size_t)length, 0), length);
@@ -89,12 +89,12 @@ void alerts_stall(const char *group, const char *resource, uint64_t stalled_us)
 
 void alerts_stall_always(const char *group, const char *resource, uint64_t stalled_us)
 {
-    write_pressure(group, resource, BEGINNING + stalled_us, (struct averages){100, 100}, 0);
+    write_pressure(group, resource, BEGINNING + stalled_us, (struct averages){0, 100, 100}, 0);
 }
 
 void alerts_stall_until_lately(const char *group, const char *resource, uint64_t stalled_us)
 {
-    write_pressure(group, resource, BEGINNING + stalled_us, (struct averages){0, 100}, 0);
+    write_pressure(group, resource, BEGINNING + stalled_us, (struct averages){0, 0, 100}, 0);
 }
 
 void alerts_set_total(const char *group, const char *resource, uint64_t us)

@@ -42,7 +42,7 @@ void alerts_add_group(const char *group, bool populated);
 /** Makes a total grow by so much, or more if another has grown meanwhile. */
 void alerts_stall(const char *group, const char *resource, uint64_t stalled_us);
 
-/** Sets the total of a group that stalls all the time, by the kernel's averages. */
+/** Sets the total of a group that stalls all the time, but for the last seconds. */
 void alerts_stall_always(const char *group, const char *resource, uint64_t stalled_us);
 
 /** Sets the total of a group that stalled for most of five minutes, but not in the last one.
