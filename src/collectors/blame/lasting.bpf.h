@@ -5,6 +5,7 @@
 #ifndef HEADROOM_COLLECTORS_BLAME_LASTING_BPF_H
 #define HEADROOM_COLLECTORS_BLAME_LASTING_BPF_H
 
+#include "blame/takers.bpf.h"
 #include "blame/tasks.bpf.h"
 
 /* Whether a limit may have kept the task from the CPU, now or ever. */

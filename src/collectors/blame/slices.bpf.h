@@ -5,6 +5,7 @@
 #ifndef HEADROOM_COLLECTORS_BLAME_SLICES_BPF_H
 #define HEADROOM_COLLECTORS_BLAME_SLICES_BPF_H
 
+#include "blame/takers.bpf.h"
 #include "blame/tasks.bpf.h"
 
 static __always_inline struct slice *newest(struct ring *ring)

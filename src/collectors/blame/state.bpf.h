@@ -27,6 +27,18 @@ struct slice {
     __u32 tid;
 };
 
+/* Of a taker, or the group of a task. */
+static __always_inline bool is_measured(__u32 group)
+{
+    return group & BLAME_MEASURED;
+}
+
+/* What its cells have. */
+static __always_inline __u32 number_of(__u32 group)
+{
+    return group & ~BLAME_MEASURED;
+}
+
 /* The number of the watched group of a cgroup; one of an older generation is worthless. */
 struct resolved {
     __u64 cgroup; /* its id */

@@ -103,17 +103,6 @@ static __always_inline __u32 group_of(struct ring *ring, struct task_struct *tas
     return known->number;
 }
 
-static __always_inline bool is_measured(__u32 group)
-{
-    return group & BLAME_MEASURED;
-}
-
-/* What its cells have. */
-static __always_inline __u32 number_of(__u32 group)
-{
-    return group & ~BLAME_MEASURED;
-}
-
 /* --- Kernel threads ------------------------------------------------------- */
 
 #define COMPARED 8 /* bytes of a name */

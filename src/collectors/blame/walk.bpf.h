@@ -6,7 +6,6 @@
 #define HEADROOM_COLLECTORS_BLAME_WALK_BPF_H
 
 #include "blame/cells.bpf.h"
-#include "blame/takers.bpf.h"
 
 /* Slices that are walked where the kernel has no bpf_loop(), before 5.17. */
 #define SHORT_WALK 128
