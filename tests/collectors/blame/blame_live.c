@@ -256,6 +256,24 @@ struct live_bounds live_other(const struct live *live)
                                 live->other_after[1] - live->other_before[0]};
 }
 
+double live_read_throttled(const struct live *live)
+{
+    char line[128];
+    double ms = -1;
+    int fd = openat(groups_dirfd(live->groups), "limited/cpu.stat", O_RDONLY);
+
+    ck_assert_int_ge(fd, 0);
+    FILE *file = fdopen(fd, "r");
+    while (fgets(line, sizeof(line), file) != NULL)
+        if (strncmp(line, "throttled_time ", 15) == 0)
+            ms = strtod(line + 15, NULL) / 1e6;
+        else if (strncmp(line, "throttled_usec ", 15) == 0)
+            ms = strtod(line + 15, NULL) / 1e3;
+    fclose(file);
+    ck_assert_double_ge(ms, 0);
+    return ms;
+}
+
 /* --- What was measured ---------------------------------------------------- */
 
 double live_cell_by_id(const struct live *live, uint64_t waiter, enum hr_blame_taker taker,

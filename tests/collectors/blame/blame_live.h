@@ -96,6 +96,9 @@ struct live_bounds live_ran(const struct live *live, const char *group);
 
 struct live_bounds live_other(const struct live *live);
 
+/** For how long the group "limited" was throttled by its limit, in ms, as far as that has ended. */
+double live_read_throttled(const struct live *live);
+
 /** What was measured; group is of the taker, for HR_BLAME_GROUP. */
 double live_cell(const struct live *live, const char *waiter, enum hr_blame_taker taker,
                  const char *group);

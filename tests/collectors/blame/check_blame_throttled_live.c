@@ -24,25 +24,6 @@ static struct live live;
 static int cpu; /* the last one that may be used */
 static bool is_v1;
 
-/* For how long the group of the limit was throttled, which is counted when that ends. */
-static double read_throttled(const struct live *of)
-{
-    char line[128];
-    double ms = -1;
-    int fd = openat(groups_dirfd(of->groups), "limited/cpu.stat", O_RDONLY);
-
-    ck_assert_int_ge(fd, 0);
-    FILE *file = fdopen(fd, "r");
-    while (fgets(line, sizeof(line), file) != NULL)
-        if (strncmp(line, "throttled_time ", 15) == 0)
-            ms = strtod(line + 15, NULL) / 1e6;
-        else if (strncmp(line, "throttled_usec ", 15) == 0)
-            ms = strtod(line + 15, NULL) / 1e3;
-    fclose(file);
-    ck_assert_double_ge(ms, 0);
-    return ms;
-}
-
 static void set_up(void)
 {
     cpu = live_last_cpu();
@@ -54,7 +35,7 @@ static void set_up(void)
     }
     const struct hr_blame_options options = {.controller = is_v1 ? "cpu" : NULL, .max_groups = 16};
     live_open(&live, &options, groups);
-    live.other_sum = read_throttled;
+    live.other_sum = live_read_throttled;
 }
 
 static void tear_down(void)
@@ -112,10 +93,10 @@ END_TEST
 static void throttle(void)
 {
     const pid_t pid = live.tasks[0].pid;
-    const double before_ms = read_throttled(&live);
+    const double before_ms = live_read_throttled(&live);
 
     set_limit("1000");
-    while (read_throttled(&live) == before_ms)
+    while (live_read_throttled(&live) == before_ms)
         usleep(1000);
     set_limit(is_v1 ? "-1" : "max");
     live_await_run(pid, live_read_sums(pid).ran_ms + 5);
