@@ -210,10 +210,13 @@ static void expect_culprit(int victim, int culprit)
 {
     const double taken =
         live_cell_by_id(&live, members[victim].id, HR_BLAME_GROUP, members[culprit].id);
+    const int first = find_first(victim, false);
 
-    ck_assert_msg(find_first(victim, false) == culprit,
+    if (first != culprit)
+        live_print(&live);
+    ck_assert_msg(first == culprit,
                   "%s waited for %s first, %.1f ms for %s, the culprit, which ran %.1f ms",
-                  members[victim].group, members[find_first(victim, false)].group, taken,
+                  members[victim].group, first < 0 ? "none" : members[first].group, taken,
                   members[culprit].group, members[culprit].ran_ms);
     /* One process waited, so it can't have been for longer than the other one ran. */
     ck_assert_double_le(taken, members[culprit].ran_ms * (1 + LIVE_TAKEN_PCT / 100) + LIVE_EDGE_MS);
