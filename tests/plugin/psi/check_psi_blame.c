@@ -4,6 +4,7 @@
  * from the programs' maps, and what is logged. The programs are a stand-in.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ static int watch_error, read_error;
 static size_t watched_count, measured_count, watches, reads, peeks;
 static uint64_t first_id;
 static uint64_t lost_ns, unsplit_ns;
+static pthread_t opened_by, attached_by;
 
 int hr_blame_find_top(const struct hr_root *root, const char *controller, uint64_t *id)
 {
@@ -41,6 +43,7 @@ int hr_blame_open(const struct hr_blame_options *options, struct hr_blame **prog
 {
     (void)options;
     (void)reason;
+    opened_by = pthread_self();
     *programs = malloc(1);
     return 0;
 }
@@ -54,6 +57,7 @@ int hr_blame_attach(struct hr_blame *programs, struct hr_reason *reason)
 {
     (void)programs;
     (void)reason;
+    attached_by = pthread_self();
     return 0;
 }
 
@@ -168,6 +172,19 @@ static void sample(void)
 {
     psi_blame_sample(blame, note_sample, NULL);
 }
+
+/* Loading takes tens of milliseconds: neither collectd's start nor what reads values is to have
+ * them. */
+START_TEST(test_a_thread_of_its_own_loads_the_programs)
+{
+    const bool always = _i == 1;
+
+    opened_by = attached_by = pthread_self();
+    open_blame(always ? PSI_BLAME_ALWAYS : PSI_BLAME_ALERT, false);
+    ck_assert(!pthread_equal(opened_by, pthread_self()));
+    ck_assert(pthread_equal(attached_by, always ? opened_by : pthread_self()));
+}
+END_TEST
 
 START_TEST(test_new_groups_are_distinguished_before_the_next_sample)
 {
@@ -336,6 +353,7 @@ int main(void)
     TCase *tests = tcase_create("blame");
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_loop_test(tests, test_a_thread_of_its_own_loads_the_programs, 0, 2);
     tcase_add_test(tests, test_new_groups_are_distinguished_before_the_next_sample);
     tcase_add_test(tests, test_for_alerts_groups_are_distinguished_when_there_is_one);
     tcase_add_test(tests, test_for_alerts_only_waits_of_their_groups_are_measured);
