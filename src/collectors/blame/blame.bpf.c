@@ -198,6 +198,8 @@ int on_reading(struct bpf_iter__task *context)
         kept->run_delay = task->sched_info.run_delay;
         kept->arrivals = task->sched_info.pcount;
     }
+    if (settings.by_task)
+        keep_name(task); /* it may not have run yet */
     struct wait wait = wait_of(task, kept, group, rq->cpu, queued, moment.now);
     wait.lasts = 1;
     count_lasting(task, kept, &wait, &moment, state->epoch);
