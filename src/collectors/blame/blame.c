@@ -393,13 +393,15 @@ static void remove_done_groups(struct hr_blame *blame, size_t cell_count)
     blame_groups_remove(&blame->groups, is_done);
 }
 
-/* Copies the cells to keys and values. */
+/* Copies the cells to keys and values, and what had no room in them at the same time. */
 static int copy_cells(struct hr_blame *blame, size_t *count)
 {
-    int status = blame->calls->lookup(blame->object, BLAME_MAP_STATUS, &zero, &blame->status);
+    int status = 0;
 
-    if (status == 0 && blame->lasting && blame->attached)
+    if (blame->lasting && blame->attached)
         status = blame->calls->count_lasting(blame->object);
+    if (status == 0)
+        status = blame->calls->lookup(blame->object, BLAME_MAP_STATUS, &zero, &blame->status);
     if (status == 0)
         status =
             blame->calls->copy(blame->object, BLAME_MAP_CELLS, blame->keys, blame->values, count);

@@ -200,8 +200,10 @@ START_TEST(test_waits_that_last_are_counted_on_request)
     ck_assert_int_eq(hr_blame_read(blame, &matrix), 0);
     ck_assert_uint_eq(fake_blame.lasting_counted, 0); /* not attached */
     ck_assert_int_eq(hr_blame_attach(blame, NULL), 0);
+    fake_blame.lasting_unsplit_ns = 9;
     ck_assert_int_eq(hr_blame_read(blame, &matrix), 0);
     ck_assert_uint_eq(fake_blame.lasting_counted, 1);
+    ck_assert_uint_eq(matrix.unsplit_ns, 9); /* of the same waits as the cells */
 }
 END_TEST
 

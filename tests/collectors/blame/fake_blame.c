@@ -105,8 +105,14 @@ static int fake_remove(void *object, enum blame_map map, const void *key)
 
 static int fake_count_lasting(void *object)
 {
-    ((struct fake_blame *)object)->lasting_counted++;
-    return 0;
+    struct fake_blame *fake = object;
+    struct blame_status status;
+    const uint32_t zero = 0;
+
+    fake->lasting_counted++;
+    fake_lookup(fake, BLAME_MAP_STATUS, &zero, &status);
+    status.unsplit_ns += fake->lasting_unsplit_ns;
+    return fake_update(fake, BLAME_MAP_STATUS, &zero, &status);
 }
 
 static int fake_copy(void *object, enum blame_map map, void *keys, void *values, size_t *count)

@@ -20,6 +20,7 @@ struct fake_blame {
     struct blame_settings settings;
     int load_error, attach_error, copy_error;
     size_t loaded, attached, detached, lasting_counted; /**< how often */
+    uint64_t lasting_unsplit_ns; /**< of the waits that last, each time that they are counted */
 };
 
 extern struct fake_blame fake_blame;
