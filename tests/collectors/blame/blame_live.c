@@ -4,6 +4,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -129,6 +131,24 @@ void live_await_wait(pid_t pid, double ms)
 {
     while (live_read_sums(pid).waited_ms < ms)
         usleep(1000);
+}
+
+int live_count_time(pid_t pid)
+{
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_TASK_CLOCK};
+    int counter = (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+    ck_assert_int_ge(counter, 0);
+    return counter;
+}
+
+double live_read_time(int counter)
+{
+    uint64_t ns;
+
+    ck_assert_int_eq(read(counter, &ns, sizeof(ns)), sizeof(ns));
+    return (double)ns / 1e6;
 }
 
 /* What it waited for before it spins was in another group, on another CPU. */

@@ -65,6 +65,14 @@ struct live_sums live_read_sums(pid_t pid);
 void live_await_run(pid_t pid, double ms);
 void live_await_wait(pid_t pid, double ms);
 
+/** Counts for how long a task has a CPU, by the CPU's clock. What the kernel says that it ran lacks
+ * what a hypervisor took meanwhile, and where that has stopped the CPU it is as old as the last
+ * tick there; reading a counter asks the CPU. @return a descriptor, for the caller to close. */
+int live_count_time(pid_t pid);
+
+/** @return what was counted, in ms. */
+double live_read_time(int counter);
+
 /** Opens the measurement, or prints why it can't be and ends the program, as skipped. */
 void live_open(struct live *live, const struct hr_blame_options *options, struct groups *groups);
 void live_close(struct live *live);

@@ -4,7 +4,7 @@
  * CPU, on the running kernel: it must be the first that the victim waited for, each time.
  *
  * An episode lasts until the culprit has run for some time, whatever else the machine does, and is
- * judged only if the kernel says that it ran far longer than any of the bystanders. What follows
+ * judged only if the kernel counts that it ran far longer than any of the bystanders. What follows
  * from random numbers, such as who is the culprit, is the same in each run.
  *
  * Environment: HEADROOM_TEST_ROUNDS, how many episodes.
@@ -45,7 +45,8 @@ static struct {
     char group[16];
     uint64_t id;
     pid_t pid;
-    double before_ms, ran_ms; /* of its run time, in this episode */
+    int counter;              /* of its time on the CPU */
+    double before_ms, ran_ms; /* of that, in this episode */
 } members[MEMBERS];
 static int member_count, cpu;
 
@@ -104,6 +105,7 @@ static void start_member(enum role role, int on_cpu)
             _exit(1);
         play(member);
     }
+    members[member].counter = live_count_time(members[member].pid);
     snprintf(number, sizeof(number), "%d", (int)members[member].pid);
     groups_write(groups, members[member].group, "cgroup.procs", number);
 }
@@ -126,6 +128,7 @@ static void tear_down(void)
     for (int i = 0; i < member_count; i++) {
         kill(members[i].pid, SIGKILL);
         waitpid(members[i].pid, NULL, 0);
+        close(members[i].counter);
     }
     live_close(&live);
     groups_free(groups);
@@ -155,17 +158,17 @@ static void watch_members(void)
 
 static void await_run(int member, double from_ms, double ms)
 {
-    while (live_read_sums(members[member].pid).ran_ms < from_ms + ms)
+    while (live_read_time(members[member].counter) < from_ms + ms)
         usleep(5000);
 }
 
 static void begin_episode(int victim)
 {
     roles[victim] = VICTIM;
-    await_run(victim, live_read_sums(members[victim].pid).ran_ms, 10);
+    await_run(victim, live_read_time(members[victim].counter), 10);
     live_read(&live, 0);
     for (int i = 0; i < member_count; i++)
-        members[i].before_ms = live_read_sums(members[i].pid).ran_ms;
+        members[i].before_ms = live_read_time(members[i].counter);
 }
 
 static void end_episode(int victim, int culprit)
@@ -174,7 +177,7 @@ static void end_episode(int victim, int culprit)
     await_run(culprit, members[culprit].before_ms, CULPRIT_MS);
     live_read(&live, 1);
     for (int i = 0; i < member_count; i++)
-        members[i].ran_ms = live_read_sums(members[i].pid).ran_ms - members[i].before_ms;
+        members[i].ran_ms = live_read_time(members[i].counter) - members[i].before_ms;
     roles[culprit] = roles[victim] = BYSTANDER;
     ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
 }

@@ -4,14 +4,12 @@
  * kernel.
  */
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -195,25 +193,15 @@ END_TEST
 #define INTERVALS   15
 #define INTERVAL_MS 100
 
-/* For how long the task has had the CPU, in ms. What the kernel says that it ran lacks what a
- * hypervisor took meanwhile, and where that has stopped the CPU it is as old as the last tick
- * there. Reading a counter asks the CPU. */
 static double read_time_on_cpu(const struct live *unused)
 {
-    uint64_t ns;
-
     (void)unused;
-    ck_assert_int_eq(read(time_on_cpu, &ns, sizeof(ns)), sizeof(ns));
-    return (double)ns / 1e6;
+    return live_read_time(time_on_cpu);
 }
 
 static void count_time_on_cpu(pid_t pid)
 {
-    struct perf_event_attr attr = {
-        .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_TASK_CLOCK};
-
-    time_on_cpu = (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    ck_assert_int_ge(time_on_cpu, 0);
+    time_on_cpu = live_count_time(pid);
     live.other_sum = read_time_on_cpu;
 }
 
