@@ -77,9 +77,8 @@ static int fail_to_list(struct run *run, int error)
 static int open_blame(struct run *run)
 {
     /* Who suffers most may wait longer than is measured. */
-    const struct hr_blame_options options = {.controller = run->watched.controller,
-                                             .by_task = run->request->by_task,
-                                             .lasting = true};
+    const struct hr_blame_options options = {
+        .controller = run->watched.controller, .by_task = run->request->by_task, .lasting = true};
     struct hr_reason reason = {0};
     int status = hr_blame_open(&options, &run->blame, &reason);
 
