@@ -2,29 +2,14 @@
 #include "osnoise/cpus.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/reason.h"
-#include "base/text.h"
-#include "headroom/root.h"
-
-static int read_cpus(const struct hr_root *root, const char *which, struct hr_cpu_set *cpus)
-{
-    char path[64], text[4096];
-    size_t length;
-
-    snprintf(path, sizeof(path), "sys/devices/system/cpu/%s", which);
-    int status =
-        hr_text_read_and_close(hr_root_openat(root, path, O_RDONLY), text, sizeof(text), &length);
-    return status < 0 ? status : hr_cpu_set_parse(text, length, cpus);
-}
 
 int hr_osnoise_read_online(const struct hr_root *root, struct hr_cpu_set *online,
                            struct hr_reason *reason)
 {
-    int status = read_cpus(root, "online", online);
+    int status = hr_cpu_set_read(root, "sys/devices/system/cpu/online", online);
 
     return status == 0 ? 0
                        : hr_reason_set(reason, status, "can't read which CPUs are online (%s)",
@@ -35,7 +20,7 @@ struct hr_cpu_set hr_osnoise_possible_cpus(const struct hr_osnoise *osnoise)
 {
     struct hr_cpu_set cpus = osnoise->cpus, possible;
 
-    if (read_cpus(osnoise->root, "possible", &possible) == 0)
+    if (hr_cpu_set_read(osnoise->root, "sys/devices/system/cpu/possible", &possible) == 0)
         hr_cpu_set_keep(&cpus, &possible);
     return cpus;
 }
@@ -47,10 +32,10 @@ static int keep_possible(const struct hr_root *root, const struct hr_cpu_set *li
                          struct hr_cpu_set *cpus)
 {
     struct hr_cpu_set possible;
-    int status = read_cpus(root, "possible", &possible);
+    int status = hr_cpu_set_read(root, "sys/devices/system/cpu/possible", &possible);
 
     if (status < 0)
-        status = read_cpus(root, "online", &possible);
+        status = hr_cpu_set_read(root, "sys/devices/system/cpu/online", &possible);
     if (status < 0)
         return status;
     for (size_t i = 0; i < sizeof(cpus->words) / sizeof(cpus->words[0]); i++)

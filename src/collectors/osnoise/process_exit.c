@@ -67,9 +67,7 @@ static int read_recorded_pid(const struct hr_tracefs *tracefs, const char *insta
     return hr_text_u64(&rest, pid) && hr_text_skip(&rest, " ") ? 0 : -EBADMSG;
 }
 
-/* The PID by which the kernel's events know this process, or in a container with PIDs of its own
- * this thread, which goes when the process does. The instance must be new; it has the options of
- * the top-level one, which another program may have set. @return 0: it isn't known. */
+/* A new instance has the options of the top-level one, which another program may have set. */
 uint64_t hr_osnoise_exit_find_pid(const struct hr_tracefs *tracefs, const char *instance)
 {
     static const char *const options[] = {"markers", "context-info", "nobin", "nohex", "raw"};
@@ -88,9 +86,6 @@ uint64_t hr_osnoise_exit_find_pid(const struct hr_tracefs *tracefs, const char *
     return status == 0 ? pid : 0;
 }
 
-/* Once this process has exited, for whatever reason, the instance stops recording; and while no
- * instance of the tracer records, its workload sleeps. A safeguard only: a run does without if the
- * kernel has no such trigger, or the PID isn't known. */
 void hr_osnoise_exit_stop(const struct hr_tracefs *tracefs, const char *instance, uint64_t pid)
 {
     char path[HR_OSNOISE_PATH], text[64];

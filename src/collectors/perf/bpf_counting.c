@@ -2,13 +2,11 @@
 #include "perf/bpf_counting.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/reason.h"
-#include "base/text.h"
 #include "headroom/perf_event.h"
 #include "headroom/root.h"
 #include "perf/bpf_refusal.h"
@@ -40,21 +38,11 @@ static int choose_groups(struct hr_perf *perf, struct hr_perf_bpf *bpf)
     return 0;
 }
 
-static int read_possible_cpus(const struct hr_root *root, struct hr_cpu_set *possible)
-{
-    char text[4096];
-    size_t length;
-    int fd = hr_root_openat(root, "sys/devices/system/cpu/possible", O_RDONLY);
-
-    int status = hr_text_read_and_close(fd, text, sizeof(text), &length);
-    return status < 0 ? status : hr_cpu_set_parse(text, length, possible);
-}
-
 /* @param limit  receives a number above those of all CPUs. */
 static int place_cpus(const struct hr_perf *perf, struct hr_perf_bpf *bpf, size_t *limit)
 {
     struct hr_cpu_set possible;
-    int status = read_possible_cpus(perf->root, &possible);
+    int status = hr_cpu_set_read(perf->root, "sys/devices/system/cpu/possible", &possible);
 
     if (status < 0)
         return status;
@@ -98,7 +86,7 @@ int hr_perf_bpf_memory(const struct hr_root *root, const struct hr_perf_options 
                        size_t *bytes)
 {
     struct hr_cpu_set possible;
-    int status = read_possible_cpus(root, &possible);
+    int status = hr_cpu_set_read(root, "sys/devices/system/cpu/possible", &possible);
     size_t size = count_slots(options->max_targets) * sizeof(struct count_value), events = 0;
 
     if (status < 0)

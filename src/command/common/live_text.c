@@ -33,7 +33,7 @@ static bool is_in_background(void)
 
 int live_text_open(enum label_charset charset, struct live_text **result)
 {
-    if (!isatty(STDOUT_FILENO) || is_in_background())
+    if (is_in_background())
         return -ENOTTY;
     struct live_text *live = calloc(1, sizeof(*live));
     if (live == NULL)
@@ -63,13 +63,6 @@ int live_text_input(const struct live_text *live)
     return terminal_input(live->terminal);
 }
 
-/* The last line is the hint's. */
-size_t live_text_page(const struct live_text *live)
-{
-    (void)live;
-    return LINES > 1 ? (size_t)LINES - 1 : 1;
-}
-
 /* --- Drawing -------------------------------------------------------------- */
 
 static size_t count_lines(const char *text)
@@ -78,6 +71,17 @@ static size_t count_lines(const char *text)
     for (; (text = strchr(text, '\n')) != NULL; text++)
         count++;
     return count;
+}
+
+/* The last line is the hint's. */
+static size_t count_visible_lines(void)
+{
+    return LINES > 1 ? (size_t)LINES - 1 : 1;
+}
+
+bool live_text_fits(__attribute__((unused)) const struct live_text *live, const char *text)
+{
+    return count_lines(text) <= count_visible_lines();
 }
 
 static const char *skip_lines(const char *text, size_t count)
@@ -124,7 +128,7 @@ static void draw(struct live_text *live)
     struct scrolling *lines = &live->scrolling;
     const char *rest = live->text;
 
-    lines->page = live_text_page(live);
+    lines->page = count_visible_lines();
     lines->count = count_lines(live->text);
     scrolling_clamp(lines);
     rest = skip_lines(rest, lines->offset);

@@ -9,7 +9,7 @@
 #ifndef HEADROOM_COMMAND_COMMON_LIVE_TEXT_H
 #define HEADROOM_COMMAND_COMMON_LIVE_TEXT_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
 #include "common/label.h"
 
@@ -30,8 +30,8 @@ void live_text_close(struct live_text *live);
 /** @return the descriptor of the keys, to be polled. */
 int live_text_input(const struct live_text *live);
 
-/** @return how many lines of a text are visible at once. */
-size_t live_text_page(const struct live_text *live);
+/** Whether all lines of a text are visible at once. */
+bool live_text_fits(const struct live_text *live, const char *text);
 
 /**
  * Shows a text, from the line on that is on top now. What could upset the terminal is shown as "?".

@@ -7,6 +7,7 @@
 #include "common/json.h"
 #include "headroom/clock.h"
 #include "osnoise/json.h"
+#include "osnoise/table.h"
 
 /* --- Tables --------------------------------------------------------------- */
 
@@ -100,18 +101,6 @@ static int print_buckets(FILE *file, const struct osnoise_totals *totals)
     return grid_print(&grid, file);
 }
 
-static void add_percentiles(struct grid *grid, const struct hr_osnoise_latency *latency)
-{
-    static const unsigned per_mille[] = {500, 990, 999};
-    uint64_t latency_ns;
-
-    for (size_t i = 0; i < sizeof(per_mille) / sizeof(per_mille[0]); i++)
-        if (osnoise_percentile(latency->buckets, per_mille[i], &latency_ns) == 0)
-            grid_cell(grid, "%.3f", in_us(latency_ns));
-        else
-            grid_cell(grid, "-");
-}
-
 static int print_percentiles(FILE *file, const struct osnoise_totals *totals)
 {
     struct grid grid = {0};
@@ -123,7 +112,7 @@ static int print_percentiles(FILE *file, const struct osnoise_totals *totals)
             continue;
         grid_cell(&grid, "%u", totals->cpus[i].sums.cpu);
         for (int context = 0; context < HR_OSNOISE_CONTEXT_COUNT; context++)
-            add_percentiles(&grid, &latencies[context]);
+            osnoise_table_add_percentiles(&grid, latencies[context].buckets);
     }
     return grid_print(&grid, file);
 }

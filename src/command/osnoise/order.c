@@ -22,17 +22,11 @@ enum { CRITERIA = 5 };
 
 static void list_criteria(const struct osnoise_row *row, uint64_t criteria[CRITERIA])
 {
-    const struct osnoise_cpu_total *cpu = row->cpu;
-    const uint64_t values[CRITERIA] = {
-        cpu->latencies[HR_OSNOISE_TIMER_THREAD].max_ns,
-        cpu->latencies[HR_OSNOISE_TIMER_IRQ].max_ns,
-        cpu->sums.max_single_us,
-        cpu->sums.noise_us,
-        row->sources.duration_ns,
-    };
-
-    for (int i = 0; i < CRITERIA; i++)
-        criteria[i] = values[i];
+    criteria[0] = row->cpu->latencies[HR_OSNOISE_TIMER_THREAD].max_ns;
+    criteria[1] = row->cpu->latencies[HR_OSNOISE_TIMER_IRQ].max_ns;
+    criteria[2] = row->cpu->sums.max_single_us;
+    criteria[3] = row->cpu->sums.noise_us;
+    criteria[4] = row->sources.duration_ns;
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -50,12 +44,19 @@ static int compare_rows(const void *a, const void *b)
 
 /* --- Sums ----------------------------------------------------------------- */
 
+/* How many nodes have a sum of their own: one alone would have all CPUs. */
+static size_t count_nodes(const struct hr_numa *numa)
+{
+    return numa != NULL && numa->count > 1 ? numa->count : 0;
+}
+
 /* The index of a CPU's node; if it has none, how many there are. */
 static size_t find_node(const struct hr_numa *numa, unsigned cpu)
 {
+    const size_t count = count_nodes(numa);
     size_t node = 0;
 
-    while (node < numa->count && !hr_cpu_set_has(&numa->nodes[node].cpus, cpu))
+    while (node < count && !hr_cpu_set_has(&numa->nodes[node].cpus, cpu))
         node++;
     return node;
 }
@@ -90,34 +91,27 @@ static size_t make_sum(const struct osnoise_row *cpus, size_t count, const struc
 static size_t make_sums(const struct osnoise_row *cpus, size_t cpu_count,
                         const struct hr_numa *numa, struct osnoise_rows *rows)
 {
-    static const struct hr_numa none = {.count = 0};
-    const struct hr_numa *of = numa != NULL && numa->count > 1 ? numa : &none;
+    const size_t node_count = count_nodes(numa);
     size_t count = 0;
 
-    for (size_t i = 0; i <= of->count; i++) {
+    for (size_t i = 0; i <= node_count; i++) {
         struct osnoise_row *row = &rows->rows[count];
-        if (i < of->count)
-            snprintf(row->label, sizeof(row->label), "node %u", of->nodes[i].number);
+        if (i < node_count)
+            snprintf(row->label, sizeof(row->label), "node %u", numa->nodes[i].number);
         else
-            snprintf(row->label, sizeof(row->label), "%s", of->count > 0 ? "others" : "all");
-        count += make_sum(cpus, cpu_count, of, i, row, &rows->sums[count]);
+            snprintf(row->label, sizeof(row->label), "%s", node_count > 0 ? "others" : "all");
+        count += make_sum(cpus, cpu_count, numa, i, row, &rows->sums[count]);
     }
     return count;
 }
 
 /* --- All ------------------------------------------------------------------ */
 
-static size_t most_sums(enum osnoise_order order, const struct hr_numa *numa)
-{
-    if (order == OSNOISE_BY_NUMBER)
-        return 0;
-    return numa != NULL && numa->count > 1 ? numa->count + 1 : 1;
-}
-
 int osnoise_rows_make(const struct osnoise_totals *totals, enum osnoise_order order,
                       const struct hr_numa *numa, struct osnoise_rows *rows)
 {
-    const size_t sums = most_sums(order, numa), all = sums + totals->cpu_count;
+    const size_t sums = order == OSNOISE_WORST_FIRST ? count_nodes(numa) + 1 : 0;
+    const size_t all = sums + totals->cpu_count;
     struct osnoise_row *cpus;
 
     rows->rows = calloc(all + 1, sizeof(*rows->rows));

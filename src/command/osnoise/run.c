@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/live_text.h"
 #include "common/output.h"
@@ -175,21 +174,13 @@ static char *format_screen(struct run *run)
     return NULL;
 }
 
-static bool fits(const struct run *run, const char *text)
-{
-    size_t lines = 0;
-
-    for (; (text = strchr(text, '\n')) != NULL; text++)
-        lines++;
-    return lines <= live_text_page(run->screen);
-}
-
 static int draw_screen(struct run *run)
 {
     char *text = format_screen(run);
 
     /* It stays so, as CPUs that change their places now and then can't be followed. */
-    if (text != NULL && !run->is_ordered && run->totals.cpu_count > 1 && !fits(run, text)) {
+    if (text != NULL && !run->is_ordered && run->totals.cpu_count > 1 &&
+        !live_text_fits(run->screen, text)) {
         run->order = OSNOISE_WORST_FIRST;
         run->is_ordered = true;
         free(text);

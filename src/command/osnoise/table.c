@@ -174,13 +174,24 @@ static int print_buckets(FILE *file, const struct osnoise_totals *totals)
     return status;
 }
 
+void osnoise_table_add_percentiles(struct grid *grid, const uint64_t *buckets)
+{
+    static const unsigned per_mille[] = {500, 990, 999};
+    uint64_t duration_ns;
+
+    for (size_t i = 0; i < sizeof(per_mille) / sizeof(per_mille[0]); i++)
+        if (osnoise_percentile(buckets, per_mille[i], &duration_ns) == 0)
+            grid_cell(grid, "%.3f", (double)duration_ns / HR_NS_PER_US);
+        else
+            grid_cell(grid, "-");
+}
+
 static int print_percentiles(FILE *file, const struct osnoise_totals *totals)
 {
     static const char *const headings[][2] = {
         {"", "CPU"}, {"50 %", "<= us"}, {"99 %", "<= us"}, {"99.9 %", "<= us"}};
-    static const unsigned per_mille[] = {500, 990, 999};
     struct grid grid = {0};
-    uint64_t duration_ns = 0;
+    uint64_t duration_ns;
 
     grid_headings(&grid, headings, sizeof(headings) / sizeof(headings[0]));
     size_t empty = grid.cell_count;
@@ -188,10 +199,7 @@ static int print_percentiles(FILE *file, const struct osnoise_totals *totals)
         if (osnoise_percentile(totals->cpus[i].buckets, 1, &duration_ns) < 0)
             continue;
         grid_cell(&grid, "%u", totals->cpus[i].sums.cpu);
-        for (size_t p = 0; p < sizeof(per_mille) / sizeof(per_mille[0]); p++) {
-            osnoise_percentile(totals->cpus[i].buckets, per_mille[p], &duration_ns);
-            grid_cell(&grid, "%.3f", (double)duration_ns / HR_NS_PER_US);
-        }
+        osnoise_table_add_percentiles(&grid, totals->cpus[i].buckets);
     }
     if (grid.cell_count > empty || grid.failed)
         putc('\n', file);

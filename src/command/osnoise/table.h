@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+#include "common/grid.h"
 #include "osnoise/report.h"
 
 /**
@@ -19,6 +20,9 @@
  * @return 0 or -ENOMEM; write errors are left to the file's error indicator.
  */
 int osnoise_table_print(FILE *file, const struct osnoise_report *report);
+
+/** Adds the cells of 50, 99 and 99.9 %, in us, of a histogram as osnoise_percentile() takes it. */
+void osnoise_table_add_percentiles(struct grid *grid, const uint64_t *buckets);
 
 /** Prints a single noise as a line: "14:03:22 CPU 1: 2013.4 us: thread spinner[812] 2001.1 us". */
 void osnoise_single_noise_print(FILE *file, const struct osnoise_timed_noise *seen,

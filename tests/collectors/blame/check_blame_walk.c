@@ -177,8 +177,8 @@ END_TEST
 
 /* --- Interrupts and the hypervisor ------------------------------------------- */
 
-/* Of a slice that the wait has a part of, the sums by then say how much was in that part. */
-START_TEST(test_interrupts_and_steal_are_taken_from_what_they_interrupt)
+/* From 40 on, with the sums when it was queued and at its end. */
+static void wait_with_sums(void)
 {
     add(0, BACKUP, 100, 1000);
     add(100, CRON, 110, 1020);
@@ -187,6 +187,12 @@ START_TEST(test_interrupts_and_steal_are_taken_from_what_they_interrupt)
     walk.queued_steal = 1005;
     walk.irq = 113;
     walk.steal = 1060;
+}
+
+/* Of a slice that the wait has a part of, the sums by then say how much was in that part. */
+START_TEST(test_interrupts_and_steal_are_taken_from_what_they_interrupt)
+{
+    wait_with_sums();
     split();
     ck_assert_uint_eq(sum_of(BACKUP), 60 - 6 - 15);
     ck_assert_uint_eq(sum_of(CRON), 100 - 3 - 40);
@@ -198,14 +204,8 @@ END_TEST
 
 START_TEST(test_sums_that_are_not_known_take_nothing)
 {
-    add(0, BACKUP, 100, 1000);
-    add(100, CRON, 110, 1020);
-    wait_for(40, 200);
+    wait_with_sums();
     walk.queued_known = false;
-    walk.queued_irq = 104;
-    walk.queued_steal = 1005;
-    walk.irq = 113;
-    walk.steal = 1060;
     split();
     ck_assert_uint_eq(sum_of(BACKUP), 60);
     ck_assert_uint_eq(sum_of(BLAME_INTERRUPTS), 3);
