@@ -404,9 +404,9 @@ GROUP = [
               " interval: what a task of that rank has to bear. With Mode \"timerlat\" only.",
               [noise("cpus", "duration", "max_latency_{irq,thread}", legend="both", peak=True)],
               unit="s", width=8, nothing="Mode isn't \"timerlat\""),
-        Panel("Threads by percentile", "What half of the threads' latencies, 99 % and 99.9 % of them don't exceed, by"
-              " powers of two. Only with Histogram true.",
-              [noise("cpus", "duration", "latency_thread_{p50,p99,p999}", legend="both", peak=True)],
+        Panel("Latencies by percentile", "What half of the latencies of timers' interrupts, and of the threads, 99 % and"
+              " 99.9 % of them don't exceed, by powers of two. Only with Histogram true.",
+              [noise("cpus", "duration", "latency_{irq,thread}_{p50,p99,p999}", legend="both", peak=True)],
               unit="s", width=8, log=True, nothing="Histogram is false"),
         Panel("Threads by latency", "How many threads per second began more than so many microseconds after their"
               " timer's time, and not more than twice that, shown as bands. Only with Histogram true.",

@@ -198,6 +198,8 @@ osnoise-cpu3/derive-irq_local_timer_us
 osnoise-cpu3/derive-thread_migration_us
 osnoise-cpu3/derive-other_us
 osnoise-cpu3/total_values-noise_65us
+osnoise-cpu3/duration-noise_p99
+osnoise-cpu3/duration-latency_thread_p999
 osnoise-cpu3/duration-max_latency_irq
 osnoise-cpu3/derive-latency_thread_us
 osnoise-cpu3/total_operations-latency_thread
