@@ -17,6 +17,7 @@ struct osnoise_worker {
     struct hr_osnoise *osnoise;
     struct osnoise_alert *alert; /* NULL: there are no alarms */
     struct osnoise_problems problems;
+    bool pauses;             /* a run was ended, or not begun, for a pause */
     uint64_t begun_ns;       /* when the last run began */
     uint64_t early_delay_ns; /* the delay after the last run that ended early; 0: none did */
 };
@@ -72,6 +73,7 @@ static void end_for_pause(struct osnoise_worker *worker, struct hr_reason *reaso
 {
     struct hr_reason left = {0};
 
+    worker->pauses = true;
     left.error = hr_osnoise_end(worker->osnoise, &left);
     if (left.error < 0)
         osnoise_problems_log_unrestored(&worker->problems, &left);
@@ -124,6 +126,7 @@ static uint64_t run_once(struct osnoise_worker *worker)
     struct hr_reason reason = {0};
     uint64_t delay_ns = worker->options.retry_ns;
 
+    worker->pauses = false;
     if (is_paused(worker))
         end_for_pause(worker, &reason); /* what couldn't be restored before, too */
     else
@@ -135,7 +138,7 @@ static uint64_t run_once(struct osnoise_worker *worker)
             return 0;
         delay_ns = retry_delay_ns(worker, reason.error);
     }
-    if (is_paused(worker)) /* which may end before its time */
+    if (worker->pauses) /* the pause may end before its time */
         delay_ns = worker->options.read_ns;
     osnoise_problems_log_stopped(&worker->problems, &reason, delay_ns);
     update_alert(worker, NULL);

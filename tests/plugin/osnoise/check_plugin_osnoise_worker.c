@@ -424,6 +424,31 @@ START_TEST(a_pause_that_lasts_at_the_start_is_kept)
 }
 END_TEST
 
+/* Each time that a run ends, also without a pause. */
+static void end_pause(__attribute__((unused)) void *context)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/%s", tree_path(tree), HR_OSNOISE_PAUSE_PATH);
+    unlink(path);
+}
+
+/* It may end while the run is being ended for it: the next doesn't wait as for a fault. */
+START_TEST(a_pause_that_is_over_at_once_delays_nothing)
+{
+    fake_osnoise_on(FAKE_OSNOISE_END, end_pause, NULL);
+    if (_i == 0)
+        write_pause(600);
+    start(1000000, 1000000);
+    if (_i == 1) {
+        await(FAKE_OSNOISE_READ, 2);
+        write_pause(600);
+        await_log(1, "noise is not measured");
+    }
+    await(FAKE_OSNOISE_BEGIN, _i == 0 ? 1 : 2);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("worker");
@@ -446,6 +471,7 @@ int main(void)
     tcase_add_loop_test(tests, ends_alarms_of_the_run_before, 0, 2);
     tcase_add_test(tests, a_pause_ends_a_run_until_it_is_over);
     tcase_add_test(tests, a_pause_that_lasts_at_the_start_is_kept);
+    tcase_add_loop_test(tests, a_pause_that_is_over_at_once_delays_nothing, 0, 2);
     tcase_add_test(tests, publishes_while_it_reads);
     return run_suite("osnoise worker", tests);
 }

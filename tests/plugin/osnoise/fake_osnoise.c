@@ -21,6 +21,8 @@ static struct {
     size_t step_count[FAKE_OSNOISE_CALLS];
     uint64_t times_ms[FAKE_OSNOISE_CALLS][MAX_STEPS];
     size_t count[FAKE_OSNOISE_CALLS];
+    void (*function[FAKE_OSNOISE_CALLS])(void *context);
+    void *context[FAKE_OSNOISE_CALLS];
     bool runs;
 } fake;
 
@@ -54,6 +56,12 @@ void fake_osnoise_read_last(const struct hr_osnoise_reading *reading, int status
         (struct step){.reading = *reading, .status = status, .reason = "tracing was stopped"};
 }
 
+void fake_osnoise_on(enum fake_osnoise_call call, void (*function)(void *context), void *context)
+{
+    fake.function[call] = function;
+    fake.context[call] = context;
+}
+
 size_t fake_osnoise_count(enum fake_osnoise_call call)
 {
     pthread_mutex_lock(&lock);
@@ -84,6 +92,8 @@ static struct step call(enum fake_osnoise_call of, struct hr_reason *reason)
     struct step step = {0};
     struct timespec now;
 
+    if (fake.function[of] != NULL)
+        fake.function[of](fake.context[of]);
     clock_gettime(CLOCK_MONOTONIC, &now);
     pthread_mutex_lock(&lock);
     size_t n = fake.count[of]++;

@@ -38,6 +38,9 @@ void fake_osnoise_read(const struct hr_osnoise_reading *reading);
 /** The same of a run that ended: the call returns an error, and what was measured until then. */
 void fake_osnoise_read_last(const struct hr_osnoise_reading *reading, int status);
 
+/** Has each call of a function call one of the test first. */
+void fake_osnoise_on(enum fake_osnoise_call call, void (*function)(void *context), void *context);
+
 /** How often a function was called. */
 size_t fake_osnoise_count(enum fake_osnoise_call call);
 
