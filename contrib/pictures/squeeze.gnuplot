@@ -27,7 +27,7 @@ set format x ""
 set label 1 "{/=19 A memory squeeze: who waits, and since when}" at screen 0.012, 0.965 textcolor rgb ink
 set label 2 "memory pressure, in % of each second:" at screen 0.012, 0.915 textcolor rgb "#555555"
 set label 3 "{/:Bold all of the database waits}" at screen 0.012, 0.876 textcolor rgb red
-set label 4 "{/:Bold something in the machine waits}" at screen 0.255, 0.876 textcolor rgb blue
+set label 4 "{/:Bold some task in the machine waits}" at screen 0.255, 0.876 textcolor rgb blue
 set label 5 "the kernel's own 10 s average of the first" at screen 0.545, 0.876 textcolor rgb ink
 set arrow 1 from alert_s, 0 to alert_s, 100 nohead linecolor rgb ink linewidth 1.2 dashtype 3 front
 set label 6 "{/:Bold alert}" at alert_s, 92 front textcolor rgb ink

@@ -280,16 +280,16 @@ static const struct {
     {"system",
      "memory some: stalled 212 ms in 1 s (limit 150 ms in 1 s) in the system: reclaim; longest in "
      "c/h, 820 ms of the last 9.8 s; waiting: nginx[4] 66 ms",
-     "something in the machine waits for memory 21 % of the time: reclaim; longest in c/h, 820 ms "
+     "some task in the machine waits for memory 21 % of the time: reclaim; longest in c/h, 820 ms "
      "of the last 9.8 s; waiting: nginx[4] 66 ms"},
     {"system", "memory some: stalled 212 ms in 1 s (limit 150 ms in 1 s) in the system: reclaim",
-     "something in the machine waits for memory 21 % of the time: reclaim"},
+     "some task in the machine waits for memory 21 % of the time: reclaim"},
     {"a", "io full: stalled at least 300 ms in 1 s (limit 300 ms in 1 s) in a",
      "all of a waits for disks at least 30 % of the time"},
     /* measured for longer than the window, with a lower share than the limit */
     {"system",
      "memory some: stalled 176 ms in 2.012 s (limit 150 ms in 1 s) in the system: reclaim",
-     "something in the machine waits for memory at least 15 % of the time within 1 s: reclaim"},
+     "some task in the machine waits for memory at least 15 % of the time within 1 s: reclaim"},
     {"a", "cpu full: stalled 220 ms in 0.9 s (limit 200 ms in 0.5 s) in a, for 12 s now",
      "all of a waits for a CPU at least 40 % of the time within 500 ms, for 12 s"},
     {"a", "io some: stalled 301 ms in 2 s (limit 300 ms in 2 s) in a",
@@ -440,7 +440,7 @@ START_TEST(names_the_machine_in_an_alarm)
     strcpy(alert.message, CURRENTLY("value", "98.2", "above the warning", "60"));
     alert_text(&alert, false, text);
     ck_assert_str_eq(
-        text, "something in the machine waits for a CPU 98 % of the time; the limit is 60 %");
+        text, "some task in the machine waits for a CPU 98 % of the time; the limit is 60 %");
 }
 END_TEST
 

@@ -216,7 +216,7 @@ static bool is_of_wait(const struct alarm *alarm)
     return alarm->resource == CPU && is_there(alarm) && !alarm->is_of_taker;
 }
 
-/* Whether another alarm says which group waits for a CPU: then something in the machine waits, too,
+/* Whether another alarm says which group waits for a CPU: then some task in the machine waits, too,
  * and the groups that take the CPU have no room left. */
 static bool says_who(const struct alarm *other, const struct alarm *alarm)
 {

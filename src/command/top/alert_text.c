@@ -221,7 +221,7 @@ static void write_waiter(FILE *out, const struct alert *alert, const char *what,
     if (is_full && strcmp(what, "interrupts") != 0)
         fputs("all of ", out);
     else if (!is_full && !is_end && strcmp(alert->instance, "system") == 0)
-        fputs("something in ", out); /* CPUs may be idle meanwhile */
+        fputs("some task in ", out); /* CPUs may be idle meanwhile */
     write_place(out, alert);
 }
 

@@ -3,13 +3,13 @@
 # words.sh - in words: what is so, where and how long, as a subject and the first line of a mail have it.
 # shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
 
-# describe_wait: sets who waits for what, by resource and level. While something in the machine waits, much of it may be
+# describe_wait: sets who waits for what, by resource and level. While some task in the machine waits, much of it may be
 # idle.
 describe_wait() {
     who=$shown what=$resource
     case $level:$instance:$severity in
         full:*) who="all of $shown" ;;
-        some:system:WARNING | some:system:FAILURE) who="something in $shown" ;;
+        some:system:WARNING | some:system:FAILURE) who="some task in $shown" ;;
     esac
     case $resource in
         cpu) what="a CPU" ;;
