@@ -3,6 +3,7 @@
  * command/check_top_alert_order.c - which alerts `headroom top` shows first, and who takes the CPU
  * among them.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -96,7 +97,7 @@ static void mark(const char *host, const char *taker)
          .takes_most = taker[0] != '\0'},
     };
 
-    alert_order_mark_takers(&list, &(struct table){.rows = rows, .count = COUNT(rows)});
+    alert_order_mark(&list, &(struct table){.rows = rows, .count = COUNT(rows)});
 }
 
 START_TEST(who_takes_is_below_who_suffers)
@@ -116,6 +117,72 @@ START_TEST(who_takes_is_below_who_suffers)
     expect_order(5, "web batch");
     mark("h", "web"); /* then another */
     expect_order(5, "batch web");
+}
+END_TEST
+
+static void mark_by_waits(double system_memory, double group_memory)
+{
+    struct row rows[2] = {{.host = "h", .group = "system"}, {.host = "h", .group = "db"}};
+
+    for (size_t i = 0; i < COLUMN_MAX; i++)
+        rows[0].values[i] = rows[1].values[i] = NAN;
+    rows[0].values[column_find("memory_some")] = system_memory;
+    rows[1].values[column_find("memory_some")] = group_memory;
+    rows[0].values[column_find("io_some")] = 40;
+    rows[1].values[column_find("io_some")] = 30;
+    alert_order_mark(&list, &(struct table){.rows = rows, .count = COUNT(rows)});
+}
+
+/* What a group lacks memory for is read again. */
+START_TEST(the_machine_is_below_the_group_that_waits)
+{
+    add("db", "memory-full", ALERT_WARNING);
+    struct alert *memory = add("system", "memory-full", ALERT_WARNING),
+                 *io = add("system", "io-full", ALERT_WARNING);
+    add("system", "cpu-full", ALERT_WARNING);
+    char text[ALERT_TEXT_SIZE];
+
+    mark_by_waits(32, 29);
+    expect_order(2, "system db");
+    ck_assert(memory->is_wider && io->is_wider);
+    ck_assert_uint_eq(alerts_count_lasting(&list), 2);
+    alert_text(memory, false, text);
+    ck_assert_str_eq(text, "of the same cause: all of the machine waits for memory 54 % of the "
+                           "time; the limit is 40 %");
+    mark_by_waits(8, 1); /* as the averages of both fall */
+    ck_assert(memory->is_wider && io->is_wider);
+    entries[0].lasts = false;
+    mark_by_waits(8, 1);
+    expect_order(3, "system system system");
+    ck_assert(!memory->is_wider && !io->is_wider);
+}
+END_TEST
+
+START_TEST(the_machine_is_beside_a_group_that_waits_a_little)
+{
+    add("db", "memory-full", ALERT_WARNING);
+    const struct alert *machine = add("system", "memory-full", ALERT_WARNING);
+
+    mark_by_waits(32, 15);
+    ck_assert(!machine->is_wider);
+    mark_by_waits(NAN, 29);
+    ck_assert(!machine->is_wider);
+    mark_by_waits(32, 16);
+    ck_assert(machine->is_wider);
+}
+END_TEST
+
+/* A group's waits for disks needn't be what the machine lacks memory for. */
+START_TEST(the_machine_is_beside_what_says_less)
+{
+    add("db", "io-full", ALERT_WARNING);
+    add("db", "memory-some", ALERT_FAILURE)->lasts = false;
+    const struct alert *memory = add("system", "memory-full", ALERT_WARNING),
+                       *worse = add("system", "io-full", ALERT_FAILURE),
+                       *io = add("system", "io-some", ALERT_WARNING);
+
+    mark_by_waits(32, 29);
+    ck_assert(!memory->is_wider && !worse->is_wider && io->is_wider);
 }
 END_TEST
 
@@ -252,6 +319,9 @@ int main(void)
     tcase_add_test(tests, the_worst_and_the_newest_are_first);
     tcase_add_test(tests, counts_alarms_of_one_wait_once);
     tcase_add_test(tests, who_takes_is_below_who_suffers);
+    tcase_add_test(tests, the_machine_is_below_the_group_that_waits);
+    tcase_add_test(tests, the_machine_is_beside_a_group_that_waits_a_little);
+    tcase_add_test(tests, the_machine_is_beside_what_says_less);
     tcase_add_test(tests, who_takes_and_has_no_room_is_below_who_suffers);
     tcase_add_test(tests, who_takes_is_below_whose_alert_it_is);
     tcase_add_loop_test(tests, who_takes_by_the_text, 0, (int)COUNT(texts));

@@ -476,6 +476,31 @@ bool alarm_waits_for_cpu(const struct alert *alert)
     return is_of_wait(&alarm);
 }
 
+bool alarm_is_within(const struct alert *machine, const struct alert *group)
+{
+    const struct alarm wide = make_alarm(machine), narrow = make_alarm(group);
+
+    if (strcmp(wide.group, "system") != 0 || strcmp(narrow.group, "system") == 0 ||
+        strcmp(wide.host, narrow.host) != 0 || !is_there(&wide) || !is_there(&narrow))
+        return false;
+    return narrow.resource == MEMORY ? wide.resource == MEMORY || wide.resource == IO
+                                     : narrow.resource == IO && wide.resource == IO;
+}
+
+const char *alarm_wait_key(const struct alert *alert)
+{
+    switch (make_alarm(alert).resource) {
+    case CPU:
+        return "cpu_some";
+    case MEMORY:
+        return "memory_some";
+    case IO:
+        return "io_some";
+    default:
+        return NULL;
+    }
+}
+
 bool alarm_is_of_taker(const struct alert *alert)
 {
     const struct alarm alarm = make_alarm(alert);

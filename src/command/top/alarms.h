@@ -53,6 +53,14 @@ bool alarms_share_wait(const struct alert *a, const struct alert *b);
  * <Alert> of trouble by CPU has, unless its group takes that. */
 bool alarm_waits_for_cpu(const struct alert *alert);
 
+/** @return whether the first is of the machine's memory or I/O, and the other, of a group, says of
+ * the same stall where it is; for want of memory a group also reads again what it lacks. */
+bool alarm_is_within(const struct alert *machine, const struct alert *group);
+
+/** @return the key of the column that has how much of the time a group waits for what it is about;
+ * NULL: there is none. */
+const char *alarm_wait_key(const struct alert *alert);
+
 /** @return whether an alert is an <Alert> by CPU of a group that takes most of it, as it says. */
 bool alarm_is_of_taker(const struct alert *alert);
 

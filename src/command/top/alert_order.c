@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source of the rules of who takes: src/handlers/headroom-mail.1, "Who takes a CPU waits for it,
- * too".
+ * Source of the rules of what says more: src/handlers/headroom-mail.1, "Alarms that others cover".
  */
 #include "top/alert_order.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "top/alarms.h"
@@ -15,14 +15,14 @@ enum { RANKS = 4 };
 
 bool alert_is_first(const struct alert *alert)
 {
-    return alert_lasts(alert) && !alert->takes;
+    return alert_lasts(alert) && !alert->takes && !alert->is_wider;
 }
 
 static int rank_of(const struct alert *alert)
 {
     if (!alert_lasts(alert))
         return 3;
-    if (alert->takes)
+    if (!alert_is_first(alert))
         return 2;
     return alert->severity == ALERT_FAILURE ? 0 : 1;
 }
@@ -77,17 +77,58 @@ static bool has_victim(const struct alert_list *list, const struct alert *alert)
     return false;
 }
 
-void alert_order_mark_takers(struct alert_list *list, const struct table *table)
+static bool is_of_taker(const struct alert_list *list, const struct alert *alert,
+                        const struct table *table)
+{
+    if (!may_be_of_taker(alert))
+        return false;
+    const char *taker = find_taker(table, alert->host);
+    const bool takes = taker != NULL ? strcmp(taker, alert->instance) == 0
+                                     : alert->takes || alarm_is_of_taker(alert);
+    return takes && has_victim(list, alert);
+}
+
+/* --- The machine's memory and I/O --------------------------------------------- */
+
+/* @return how much of the time a group, or a machine, waits for a resource; NaN: not known. */
+static double wait_of(const struct table *table, const struct alert *alert, size_t column)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (strcmp(table->rows[i].host, alert->host) == 0 &&
+            strcmp(table->rows[i].group, alert->instance) == 0)
+            return table->rows[i].values[column];
+    return NAN;
+}
+
+/* Many groups may wait a little each. */
+static bool waits_half_as_long(const struct table *table, const struct alert *group,
+                               const struct alert *machine)
+{
+    const size_t column = column_find(alarm_wait_key(machine));
+
+    return 2 * wait_of(table, group, column) >= wait_of(table, machine, column);
+}
+
+static bool is_wider(const struct alert_list *list, const struct alert *alert,
+                     const struct table *table)
+{
+    if (!alert_lasts(alert) || is_of_group(alert))
+        return false;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct alert *other = &list->entries[i];
+        if (alert_lasts(other) && other->severity <= alert->severity &&
+            alarm_is_within(alert, other) &&
+            (alert->is_wider || waits_half_as_long(table, other, alert)))
+            return true;
+    }
+    return false;
+}
+
+void alert_order_mark(struct alert_list *list, const struct table *table)
 {
     for (size_t i = 0; i < list->count; i++) {
         struct alert *alert = &list->entries[i];
-        if (!may_be_of_taker(alert)) {
-            alert->takes = false;
-            continue;
-        }
-        const char *taker = find_taker(table, alert->host);
-        const bool takes = taker != NULL ? strcmp(taker, alert->instance) == 0
-                                         : alert->takes || alarm_is_of_taker(alert);
-        alert->takes = takes && has_victim(list, alert);
+        alert->takes = is_of_taker(list, alert, table);
+        alert->is_wider = is_wider(list, alert, table);
     }
 }

@@ -12,21 +12,24 @@
 
 /**
  * Picks alerts for a reader: of the alarms that last those that are FAILUREs, then WARNINGs, then
- * those of who takes the CPU; then the others. The newest of each come first.
+ * those of which others say more; then the others. The newest of each come first.
  *
  * @param picked  receives up to `most` of them, in this order.
  * @return how many.
  */
 size_t alert_order(const struct alert_list *list, const struct alert *picked[], size_t most);
 
-/** @return whether it lasts, and isn't of who takes the CPU. */
+/** @return whether it lasts, and no other says more of the same cause. */
 bool alert_is_first(const struct alert *alert);
 
 /**
  * Marks the alarms of groups that take the CPU, as the table has it, while one of another group
  * that waits for a CPU lasts which is as severe: headroom-mail(1) mails of none of these. Who was
  * marked stays so until the table marks another group of that host.
+ *
+ * And marks those of a machine's memory and I/O, while one of a group lasts which is as severe, and
+ * was seen to wait at least half as long for that resource.
  */
-void alert_order_mark_takers(struct alert_list *list, const struct table *table);
+void alert_order_mark(struct alert_list *list, const struct table *table);
 
 #endif

@@ -439,6 +439,8 @@ void alert_text(const struct alert *alert, bool with_host, char text[ALERT_TEXT_
         fputs(alarm_waits_for_cpu(alert) ? "it takes the CPU, and waits, too: "
                                          : "it takes the CPU: ",
               out);
+    else if (alert->is_wider)
+        fputs("of the same cause: ", out);
     const char *reason = find_unwatched(alert);
     if (reason != NULL) {
         write_place(out, alert);

@@ -148,7 +148,8 @@ int alert_parse(const char *line, size_t length, struct alert *alert)
     copy_piece(&fields[MESSAGE], alert->message, sizeof(alert->message));
     alert->place[0] = alert->path[0] = '\0';
     alert->lasts = alert->is_over = alert->is_replaced = false;
-    alert->lacks_values = alert->is_unwatched = alert->is_old = alert->takes = false;
+    alert->lacks_values = alert->is_unwatched = alert->is_old = alert->takes = alert->is_wider =
+        false;
     alert->group = GROUP_UNKNOWN;
     return 0;
 }
@@ -159,16 +160,11 @@ bool alert_lasts(const struct alert *alert)
 }
 
 /* Whether it stands for a wait of its own. */
-static bool is_of_wait(const struct alert *alert)
-{
-    return alert_lasts(alert) && !alert->takes;
-}
-
 /* Whether an earlier one that lasts is of the same wait. */
 static bool is_counted(const struct alert_list *list, size_t at)
 {
     for (size_t i = 0; i < at; i++)
-        if (is_of_wait(&list->entries[i]) &&
+        if (alert_is_first(&list->entries[i]) &&
             alarms_share_wait(&list->entries[i], &list->entries[at]))
             return true;
     return false;
@@ -179,7 +175,7 @@ size_t alerts_count_lasting(const struct alert_list *list)
     size_t count = 0;
 
     for (size_t i = 0; i < list->count; i++)
-        count += is_of_wait(&list->entries[i]) && !is_counted(list, i);
+        count += alert_is_first(&list->entries[i]) && !is_counted(list, i);
     return count;
 }
 
@@ -503,9 +499,9 @@ static void find_places(struct alert_list *list, const struct memory_reader *mem
     }
 }
 
-void alerts_mark_takers(struct alerts *alerts, const struct table *table)
+void alerts_mark(struct alerts *alerts, const struct table *table)
 {
-    alert_order_mark_takers(&alerts->found, table);
+    alert_order_mark(&alerts->found, table);
 }
 
 int alerts_read(struct alerts *alerts, const struct known_series *known,

@@ -43,8 +43,8 @@ struct alert {
                             threshold would end it, see known_series_lack() */
     bool is_unwatched; /**< so it was at the previous reading, too, or there was none */
     bool is_old;       /**< it has begun an alarm a day ago, whose end may have passed unnoticed */
-    bool takes; /**< it lasts, and its group takes the CPU for which others wait, see alert_order.h
-                 */
+    bool takes;        /**< it lasts, and its group takes the CPU for which others wait, ... */
+    bool is_wider;     /**< or it is the machine's, and a group's says more, see alert_order.h */
 };
 
 /** Alerts, the oldest first. */
@@ -74,7 +74,7 @@ int alert_parse(const char *line, size_t length, struct alert *alert);
 bool alert_lasts(const struct alert *alert);
 
 /** @return how many alarms last: a trigger's and a threshold's of one wait are one, and those of
- * who takes the CPU count as little as they are mailed. */
+ * who takes the CPU, or of a machine whose group is named, count as little as they are mailed. */
 size_t alerts_count_lasting(const struct alert_list *list);
 
 /** @return the word in the file: "FAILURE", "WARNING" or "OKAY". */
@@ -122,8 +122,8 @@ void alerts_close(struct alerts *alerts);
 int alerts_read(struct alerts *alerts, const struct known_series *known,
                 const struct memory_reader *memory);
 
-/** Marks those of who takes the CPU, after a reading: see alert_order_mark_takers(). */
-void alerts_mark_takers(struct alerts *alerts, const struct table *table);
+/** Marks those that others say more of, after a reading: see alert_order_mark(). */
+void alerts_mark(struct alerts *alerts, const struct table *table);
 
 /** @return ALERTS_SHOWN alerts, or up to ALERTS_LASTING of alarms that last, and then the last of
  * the others; and all that are fresh. Valid until the next reading. */

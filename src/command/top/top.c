@@ -111,7 +111,7 @@ static const struct alert_list *read_alerts(struct top *top)
             fprintf(stderr, "%s: reading alerts from %s\n", top->title, file);
     }
     memcpy(top->alerts_problem, text, sizeof(text));
-    alerts_mark_takers(top->alerts, &top->table);
+    alerts_mark(top->alerts, &top->table);
     return alerts_found(top->alerts);
 }
 
