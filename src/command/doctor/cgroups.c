@@ -155,12 +155,11 @@ static size_t print_others(FILE *out, const struct listing *all, const struct li
     return count;
 }
 
-/* Those that need a match. What is there is printed once where it is the same for several. */
-static size_t print_unmatched(FILE *out, const struct hr_root *root,
-                              const struct cgroups_of_plugin *of, const struct listing *listing)
+/* Those that need a match, with what is there, once where that is the same for several. */
+static void print_unmatched(FILE *out, const struct hr_root *root,
+                            const struct cgroups_of_plugin *of, const struct listing *listing)
 {
     char nearest[160], before[160] = "";
-    size_t count = 0;
 
     for (size_t i = 0; i < of->selection->patterns.count; i++) {
         if (hr_cgroup_set_matched(listing->set, i) || cgroups_need_no_match(of, listing->set, i))
@@ -168,41 +167,33 @@ static size_t print_unmatched(FILE *out, const struct hr_root *root,
         const char *pattern = of->selection->patterns.list[i];
         hr_cgroup_describe_nearest(root, of->controller, pattern, nearest, sizeof(nearest));
         hr_utf8_make_safe(nearest);
+        if (before[0] == '\0')
+            fprintf(out, "%s: patterns that match nothing:\n", of->plugin);
         fprintf(out, strcmp(nearest, before) == 0 ? "  \"%s\"\n" : "  \"%s\" (%s)\n", pattern,
                 nearest);
         snprintf(before, sizeof(before), "%s", nearest);
-        count++;
     }
-    return count;
+    if (before[0] != '\0')
+        putc('\n', out);
 }
 
-/* In one line, as the layouts of all kinds of machines are in one option. */
-static size_t print_alternatives(FILE *out, const struct cgroups_of_plugin *of,
-                                 const struct listing *listing)
+/* As of one option with the layouts of all kinds of machines. */
+static void print_alternatives(FILE *out, const struct cgroups_of_plugin *of,
+                               const struct listing *listing)
 {
-    size_t count = 0;
+    bool is_first = true;
 
     for (size_t i = 0; i < of->selection->patterns.count; i++) {
         if (hr_cgroup_set_matched(listing->set, i) || !cgroups_need_no_match(of, listing->set, i))
             continue;
-        fprintf(out, "%s\"%s\"",
-                count == 0 ? "  alternatives, which needn't, as others match: " : ", ",
-                of->selection->patterns.list[i]);
-        count++;
+        if (is_first)
+            fprintf(
+                out,
+                "\n%s: patterns that match nothing, and needn't, as others of their option do:\n",
+                of->plugin);
+        fprintf(out, "  \"%s\"\n", of->selection->patterns.list[i]);
+        is_first = false;
     }
-    if (count > 0)
-        putc('\n', out);
-    return count;
-}
-
-/* First, so that they are seen. */
-static void print_patterns(FILE *out, const struct hr_root *root,
-                           const struct cgroups_of_plugin *of, const struct listing *listing)
-{
-    fprintf(out, "%s: patterns that match nothing:\n", of->plugin);
-    const size_t count = print_unmatched(out, root, of, listing);
-    if (print_alternatives(out, of, listing) + count == 0)
-        fputs("  none\n", out);
 }
 
 static const char *const everything[] = {"**"};
@@ -233,8 +224,7 @@ static void print_plugin(FILE *out, const struct hr_root *root, const struct cgr
         fprintf(out, "%s: cgroups can't be listed; see headroom doctor %s\n", of->plugin,
                 of->plugin);
     } else {
-        print_patterns(out, root, of, &listing);
-        putc('\n', out);
+        print_unmatched(out, root, of, &listing); /* first, so that they are seen */
         print_heading(out, of);
         if (print_selected(out, &listing) == 0)
             fputs("  none\n", out);
@@ -244,6 +234,7 @@ static void print_plugin(FILE *out, const struct hr_root *root, const struct cgr
                 of->plugin);
         if (print_others(out, &others, &listing) == 0)
             fputs("  none\n", out);
+        print_alternatives(out, of, &listing);
     }
     close_listing(&listing);
     close_listing(&others);
