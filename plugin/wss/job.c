@@ -36,6 +36,7 @@ struct wss_job *wss_job_new(struct wss_job_context *context, struct wss_target *
     job->overlap_entry.method = target->method;
     job->overlap_entry.label = label;
     job->overlap_entry.path = path;
+    job->overlap_entry.cgroup = cgroup;
     job->cycle_ns = context->interval_ns;
     job->scheduled_ns = first_ns;
     return job;
@@ -168,14 +169,15 @@ static void take_other_method(struct wss_job *job, const struct hr_reason *why)
 /* @return 0; -EEXIST, with a reason: the target overlaps with another one. */
 static int decide_overlap(struct wss_job *job, struct hr_reason *reason)
 {
+    struct wss_overlap_guard *guard = &job->context->overlap_guard;
     const struct wss_overlap_entry *other;
 
     if (job->overlap_entry.method != hr_wss_method(job->wss)) {
         job->overlap_entry.method = hr_wss_method(job->wss);
         job->overlap_entry.checked = 0;
     }
-    other = wss_overlap_enter(&job->context->overlap_guard, &job->overlap_entry);
-    return other != NULL ? wss_overlap_explain(&job->overlap_entry, other, reason) : 0;
+    other = wss_overlap_enter(guard, &job->overlap_entry);
+    return other != NULL ? wss_overlap_explain(guard, &job->overlap_entry, other, reason) : 0;
 }
 
 static int check_processes(const struct hr_process_list *processes, void *context,

@@ -2,7 +2,9 @@
 #include "wss/overlap.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <unistd.h>
 
 #include "common/log.h"
 #include "headroom/array.h"
@@ -32,14 +34,20 @@ static bool is_same_choice(const struct wss_target *a, const struct wss_target *
                                         : strcmp(one->text, other->text) == 0;
 }
 
+static bool has_process(const struct wss_overlap_entry *entry, pid_t pid, uint64_t started_ticks)
+{
+    for (size_t i = 0; i < entry->member_count; i++)
+        if (entry->members[i].pid == pid && entry->members[i].started_ticks == started_ticks)
+            return true;
+    return false;
+}
+
 static bool have_process_in_common(const struct wss_overlap_entry *a,
                                    const struct wss_overlap_entry *b)
 {
     for (size_t i = 0; i < a->member_count; i++)
-        for (size_t j = 0; j < b->member_count; j++)
-            if (a->members[i].pid == b->members[j].pid &&
-                a->members[i].started_ticks == b->members[j].started_ticks)
-                return true;
+        if (has_process(b, a->members[i].pid, a->members[i].started_ticks))
+            return true;
     return false;
 }
 
@@ -54,6 +62,33 @@ static bool have_process_within(const struct wss_overlap_entry *entry,
     return false;
 }
 
+/* The same, as the group's files have it. */
+static bool lists_process_of(const struct hr_root *root, const struct wss_overlap_entry *group,
+                             const struct wss_overlap_entry *entry)
+{
+    struct hr_process_list list = {0};
+    bool found = false;
+    int dirfd = group->cgroup != NULL ? hr_cgroup_openat(group->cgroup, ".", O_RDONLY | O_DIRECTORY)
+                                      : -ENOENT;
+
+    if (dirfd < 0)
+        return false;
+    hr_process_list_find_in_cgroup(root, dirfd, &list);
+    for (size_t i = 0; i < list.count && !found; i++)
+        found = has_process(entry, list.items[i].pid, list.items[i].started_ticks);
+    hr_process_list_free(&list);
+    close(dirfd);
+    return found;
+}
+
+static bool is_process_in_cgroup(const struct hr_root *namespaced,
+                                 const struct wss_overlap_entry *entry,
+                                 const struct wss_overlap_entry *group)
+{
+    return namespaced != NULL ? lists_process_of(namespaced, group, entry)
+                              : have_process_within(entry, group);
+}
+
 static bool are_nested(const struct wss_overlap_entry *a, const struct wss_overlap_entry *b)
 {
     return a->path != NULL && b->path != NULL &&
@@ -66,8 +101,9 @@ static bool disturbs(const struct wss_overlap_entry *entry)
 }
 
 /* Whether two targets spoil each other, as far as what they have is known: of patterns it isn't
- * their paths, of the configuration not their processes. */
-static enum overlap find_overlap(const struct wss_overlap_entry *a,
+ * their paths, of the configuration not their processes. `namespaced` is the guard's. */
+static enum overlap find_overlap(const struct hr_root *namespaced,
+                                 const struct wss_overlap_entry *a,
                                  const struct wss_overlap_entry *b)
 {
     const enum hr_wss_scope one = a->target->scope, other = b->target->scope;
@@ -84,7 +120,8 @@ static enum overlap find_overlap(const struct wss_overlap_entry *a,
         return are_nested(a, b) ? NESTED : APART;
     if (one == HR_WSS_PROCESSES && other == HR_WSS_PROCESSES)
         return have_process_in_common(a, b) ? SHARED_PROCESS : APART;
-    return have_process_within(one == HR_WSS_CGROUP ? b : a, one == HR_WSS_CGROUP ? a : b)
+    return is_process_in_cgroup(namespaced, one == HR_WSS_CGROUP ? b : a,
+                                one == HR_WSS_CGROUP ? a : b)
                ? PROCESS_IN_CGROUP
                : APART;
 }
@@ -116,7 +153,7 @@ static const char *explain_overlap(const struct wss_target *a, const struct wss_
                                                                                         : NULL,
     };
 
-    return causes[find_overlap(&one, &other)];
+    return causes[find_overlap(NULL, &one, &other)];
 }
 
 static void print_block(const struct wss_target *target, char *buffer, size_t size)
@@ -189,7 +226,7 @@ static int add_process(const struct wss_overlap_guard *guard, struct wss_overlap
     char path[PATH_MAX];
 
     int status = append_member(entry, process);
-    if (status < 0 || !guard->has_cgroups ||
+    if (status < 0 || !guard->has_cgroups || guard->namespaced != NULL ||
         hr_process_read_cgroup(process, path, sizeof(path)) < 0)
         return status;
     return append_path(entry, path);
@@ -212,11 +249,27 @@ static uint64_t hash_processes(const struct wss_overlap_entry *entry)
 
 /* --- At runtime ----------------------------------------------------------- */
 
-void wss_overlap_guard_init(struct wss_overlap_guard *guard, bool has_several_targets,
-                            bool has_cgroups)
+/* In a cgroup namespace, as containers have, /proc names all groups from its top: that of init,
+ * which is in no container, lies outside. */
+static bool is_in_namespace(const struct hr_root *root)
+{
+    struct hr_process init;
+    char path[PATH_MAX];
+
+    if (hr_process_open(root, 1, &init) < 0)
+        return false;
+    int status = hr_process_read_cgroup(&init, path, sizeof(path));
+    hr_process_close(&init);
+    return status == -ENOENT;
+}
+
+void wss_overlap_guard_init(struct wss_overlap_guard *guard, const struct hr_root *root,
+                            bool has_several_targets, bool has_cgroups)
 {
     *guard = (struct wss_overlap_guard){
         .has_several_targets = has_several_targets, .has_cgroups = has_cgroups, .generation = 1};
+    if (has_several_targets && has_cgroups && is_in_namespace(root))
+        guard->namespaced = root;
     TAILQ_INIT(&guard->entries);
 }
 
@@ -255,7 +308,7 @@ const struct wss_overlap_entry *wss_overlap_enter(struct wss_overlap_guard *guar
     if (!guard->has_several_targets || (entry->is_entered && entry->checked == guard->generation))
         return NULL;
     TAILQ_FOREACH(other, &guard->entries, link)
-    if (other != entry && find_overlap(entry, other) != APART) {
+    if (other != entry && find_overlap(guard->namespaced, entry, other) != APART) {
         wss_overlap_leave(guard, entry);
         return other;
     }
@@ -272,12 +325,13 @@ void wss_overlap_leave(struct wss_overlap_guard *guard, struct wss_overlap_entry
     guard->generation++;
 }
 
-int wss_overlap_explain(const struct wss_overlap_entry *entry,
+int wss_overlap_explain(const struct wss_overlap_guard *guard,
+                        const struct wss_overlap_entry *entry,
                         const struct wss_overlap_entry *other, struct hr_reason *reason)
 {
     const char *how = "it is part of the memory of";
 
-    switch (find_overlap(entry, other)) {
+    switch (find_overlap(guard->namespaced, entry, other)) {
     case BOTH_DAMON:
         snprintf(reason->text, sizeof(reason->text),
                  "DAMON can serve only one target, which is %.200s: choose another method",

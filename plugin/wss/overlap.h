@@ -12,7 +12,9 @@
 
 #include <sys/queue.h>
 
+#include "headroom/cgroup.h"
 #include "headroom/process.h"
+#include "headroom/root.h"
 #include "wss/targets.h"
 
 /** Checks the configuration for overlapping targets. @return 0; -1: refused, and logged. */
@@ -27,9 +29,10 @@ struct wss_member {
 /** The memory of one target. */
 struct wss_overlap_entry {
     const struct wss_target *target;
-    enum hr_wss_method method; /**< the target's; once it is chosen, that one */
-    const char *label;         /**< for messages */
-    const char *path;          /**< CGROUP: below the mount; NULL: it isn't known */
+    enum hr_wss_method method;      /**< the target's; once it is chosen, that one */
+    const char *label;              /**< for messages */
+    const char *path;               /**< CGROUP: below the mount; NULL: it isn't known */
+    const struct hr_cgroup *cgroup; /**< the same; NULL: it isn't known */
 
     /* The guard's; all zeros at first. */
     TAILQ_ENTRY(wss_overlap_entry) link;
@@ -44,16 +47,18 @@ struct wss_overlap_entry {
 /** The targets that may be measured. Used by one thread. */
 struct wss_overlap_guard {
     bool has_several_targets, has_cgroups;
+    const struct hr_root *namespaced; /**< where /proc has no paths from the mount's top; or NULL */
     TAILQ_HEAD(wss_overlap_entries, wss_overlap_entry) entries;
     uint64_t generation; /**< changes with the entries */
 };
 
 /**
+ * @param root                 is kept.
  * @param has_several_targets  false: there is one, so that nothing has to be compared.
  * @param has_cgroups          false: where processes are isn't looked up.
  */
-void wss_overlap_guard_init(struct wss_overlap_guard *guard, bool has_several_targets,
-                            bool has_cgroups);
+void wss_overlap_guard_init(struct wss_overlap_guard *guard, const struct hr_root *root,
+                            bool has_several_targets, bool has_cgroups);
 
 /** Sets the processes that an entry has, as measuring has found them. */
 void wss_overlap_set_processes(struct wss_overlap_guard *guard, struct wss_overlap_entry *entry,
@@ -72,7 +77,8 @@ const struct wss_overlap_entry *wss_overlap_enter(struct wss_overlap_guard *guar
 void wss_overlap_leave(struct wss_overlap_guard *guard, struct wss_overlap_entry *entry);
 
 /** Describes how two entries overlap, as "cause: remedy". @return the reason's error, -EEXIST. */
-int wss_overlap_explain(const struct wss_overlap_entry *entry,
+int wss_overlap_explain(const struct wss_overlap_guard *guard,
+                        const struct wss_overlap_entry *entry,
                         const struct wss_overlap_entry *other, struct hr_reason *reason);
 
 /** Removes an entry and frees what it owns. */

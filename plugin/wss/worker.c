@@ -224,7 +224,7 @@ int wss_worker_start(const struct wss_worker_options *options, struct wss_worker
         .values = options->values,
         .shared = hr_wss_shared_new(), /* without it, each job reads for itself */
     };
-    wss_overlap_guard_init(&started->context.overlap_guard,
+    wss_overlap_guard_init(&started->context.overlap_guard, options->root,
                            options->targets->block_count > 1 || options->targets->pattern_count > 0,
                            options->targets->pattern_count > 0);
     int status = start_worker(started);

@@ -34,7 +34,7 @@ static void set_up(void)
     beginning_ns = (hr_clock_ns() / HR_NS_PER_S + 1) * HR_NS_PER_S;
     frozen_ns = beginning_ns;
     context = (struct wss_job_context){.interval_ns = 2 * HR_NS_PER_S, .values = wss_values_new()};
-    wss_overlap_guard_init(&context.overlap_guard, true, false);
+    wss_overlap_guard_init(&context.overlap_guard, NULL, true, false);
     job = other = NULL;
     it.logged_methods = 0;
     it.method = HR_WSS_REFERENCED;
