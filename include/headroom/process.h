@@ -138,8 +138,8 @@ int hr_process_read_rss(const struct hr_process *process, uint64_t *rss_bytes);
  * @param path  receives the path below the mount, without a leading slash ("" is the top), as in
  *              hr_cgroup.path.
  * @param size  of the buffer.
- * @return 0; -ESRCH: it has ended; -ENOENT: it is in none, or in one outside the namespace;
- *         -ENAMETOOLONG; -EBADMSG; -EACCES, …
+ * @return 0; -ESRCH: it has ended; -ENOENT: it is in none, or in one outside the namespace, whose
+ *         path from its top, "../…", is received; -ENAMETOOLONG; -EBADMSG; -EACCES, …
  */
 int hr_process_read_cgroup(const struct hr_process *process, char *path, size_t size);
 

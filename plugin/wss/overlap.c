@@ -223,13 +223,15 @@ static int append_member(struct wss_overlap_entry *entry, const struct hr_proces
 static int add_process(const struct wss_overlap_guard *guard, struct wss_overlap_entry *entry,
                        const struct hr_process *process)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX] = "";
 
     int status = append_member(entry, process);
-    if (status < 0 || !guard->has_cgroups || guard->namespaced != NULL ||
-        hr_process_read_cgroup(process, path, sizeof(path)) < 0)
+    if (status < 0 || !guard->has_cgroups)
         return status;
-    return append_path(entry, path);
+    status = hr_process_read_cgroup(process, path, sizeof(path));
+    /* One outside shows by its path, at least, when it has changed. */
+    bool is_known = status == 0 || (guard->namespaced != NULL && status == -ENOENT);
+    return is_known ? append_path(entry, path) : 0;
 }
 
 /* Hashes the processes and their cgroups, to detect changes. */

@@ -47,7 +47,7 @@ struct wss_overlap_entry {
 /** The targets that may be measured. Used by one thread. */
 struct wss_overlap_guard {
     bool has_several_targets, has_cgroups;
-    const struct hr_root *namespaced; /**< where /proc has no paths from the mount's top; or NULL */
+    const struct hr_root *namespaced; /**< where /proc has no paths below the mount; or NULL */
     TAILQ_HEAD(wss_overlap_entries, wss_overlap_entry) entries;
     uint64_t generation; /**< changes with the entries */
 };

@@ -115,6 +115,62 @@ START_TEST(finds_cgroups_without_the_mount_table)
 }
 END_TEST
 
+/* Without cgroups' namespaces /proc has paths below the mount, within one from its top: those of
+ * other groups lie outside. */
+static void put_in(int pid, const char *group, const char *top)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "proc/%d/cgroup", pid);
+    tree_write(tree, path, "0::/%s%s\n", top, group);
+}
+
+static void add_in(int pid, const char *name, const char *group, const char *top)
+{
+    char path[64];
+
+    add_process(pid, name);
+    put_in(pid, group, top);
+    tree_add_group(tree, group, true);
+    snprintf(path, sizeof(path), TREE_CGROUPS "/%s/cgroup.procs", group);
+    tree_write(tree, path, "%d\n", pid);
+}
+
+/* Each would clear what the other counts. */
+static void assert_not_beside(const char *top)
+{
+    add_process(1, "init");
+    put_in(1, "", top);
+    add_in(42, "mysqld", "with", top);
+    add_in(43, "nginx", "without", top);
+    add_in(44, "sshd", "apart", top);
+    wss_set_interval(20);
+    harness_begin("<Cgroup \"with*\">\n" REFERENCED "</Cgroup>\n"
+                  "<Process \"mysqld\">\n" REFERENCED "</Process>\n"
+                  "<Process \"moves\">\nName \"sshd\"\n" REFERENCED "</Process>");
+    wss_await_log(1, "such as with: it contains a process of mysqld");
+    for (int i = 0; i < 3; i++) {
+        wss_await("wss-without/memory-rss", 1);
+        wss_await("wss-moves/memory-rss", 1);
+        harness_assert_count("wss-with/*", 0);
+    }
+    put_in(44, "without", top);
+    tree_write(tree, TREE_CGROUPS "/without/cgroup.procs", "43\n44\n");
+    wss_await_log(1, "moves is not measured: one of its processes lies within the cgroup without");
+}
+
+START_TEST(measures_no_process_of_a_measured_group)
+{
+    assert_not_beside("");
+}
+END_TEST
+
+START_TEST(measures_none_where_it_sees_a_namespace_of_groups)
+{
+    assert_not_beside("../../");
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("wss tree");
@@ -123,5 +179,7 @@ int main(void)
     tcase_set_timeout(tests, 90);
     tcase_add_test(tests, looks_for_processes_twice_a_measurement);
     tcase_add_test(tests, finds_cgroups_without_the_mount_table);
+    tcase_add_test(tests, measures_no_process_of_a_measured_group);
+    tcase_add_test(tests, measures_none_where_it_sees_a_namespace_of_groups);
     return run_suite("plugin wss tree", tests);
 }
