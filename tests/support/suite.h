@@ -24,6 +24,8 @@ static inline int run_in(enum fork_status processes, const char *name, TCase *te
     suite_add_tcase(suite, tests);
     srunner_set_fork_status(runner, processes);
     srunner_set_tap(runner, "-");
+    /* A test that fails ends its process at once: what it has printed must be out by then. */
+    setvbuf(stdout, NULL, _IOLBF, 0);
     if (srunner_fork_status(runner) == CK_NOFORK && getenv("CK_TIMEOUT_MULTIPLIER") != NULL)
         alarm(PATIENCE_S);
     srunner_run_all(runner, CK_SILENT);
