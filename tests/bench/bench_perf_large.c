@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bench/bench_perf_large.c - what counting takes on 256 CPUs, with fakes of the kernel's calls: the
+ * CPU time and the memory of the collectors, without the kernel's part.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "bench_perf.h"
+#include "headroom/descriptor.h"
+#include "headroom/root.h"
+#include "perf/bpf_calls.h"
+#include "support/tree.h"
+
+#define CPUS   256
+#define ROUNDS 11
+
+/* As many descriptors as it takes. */
+size_t __wrap_hr_descriptor_share(enum hr_keep what);
+
+size_t __wrap_hr_descriptor_share(__attribute__((unused)) enum hr_keep what)
+{
+    return SIZE_MAX / 2;
+}
+
+/* --- The kernel ----------------------------------------------------------- */
+
+static struct {
+    size_t files;     /* descriptors that are open */
+    uint64_t time_ns; /* for which each group ran on each CPU */
+} fake;
+
+static int open_event(__attribute__((unused)) struct perf_event_attr *attr,
+                      __attribute__((unused)) pid_t pid, __attribute__((unused)) int cpu,
+                      __attribute__((unused)) int group_fd,
+                      __attribute__((unused)) unsigned long flags)
+{
+    fake.files++;
+    return 1000;
+}
+
+static int enable_events(__attribute__((unused)) int fd)
+{
+    return 0;
+}
+
+/* Two counts, of one line. */
+static ssize_t read_events(__attribute__((unused)) int fd, void *buffer,
+                           __attribute__((unused)) size_t size)
+{
+    const uint64_t reading[] = {2, fake.time_ns, fake.time_ns, fake.time_ns, fake.time_ns / 1000};
+
+    memcpy(buffer, reading, size < sizeof(reading) ? size : sizeof(reading));
+    return (ssize_t)sizeof(reading);
+}
+
+static void close_event(__attribute__((unused)) int fd)
+{
+    fake.files--;
+}
+
+static const struct hr_perf_calls calls = {open_event, enable_events, read_events, close_event};
+
+static int load(__attribute__((unused)) const struct count_settings *settings,
+                __attribute__((unused)) size_t slots, __attribute__((unused)) size_t possible,
+                void **object)
+{
+    *object = &fake;
+    return 0;
+}
+
+static void unload(__attribute__((unused)) void *object)
+{
+}
+
+static int attach(__attribute__((unused)) void *object)
+{
+    return 0;
+}
+
+static int set_event(__attribute__((unused)) void *object, __attribute__((unused)) size_t event,
+                     __attribute__((unused)) unsigned cpu, __attribute__((unused)) int fd)
+{
+    return 0;
+}
+
+static int select_group(__attribute__((unused)) void *object, __attribute__((unused)) uint64_t id,
+                        __attribute__((unused)) __u32 slot)
+{
+    return 0;
+}
+
+static int deselect_group(__attribute__((unused)) void *object, __attribute__((unused)) uint64_t id)
+{
+    return 0;
+}
+
+static int read_cpus(__attribute__((unused)) void *object, struct count_cpu *cpus)
+{
+    memset(cpus, 0, CPUS * sizeof(*cpus));
+    return 0;
+}
+
+static int flush(__attribute__((unused)) void *object, __attribute__((unused)) unsigned cpu)
+{
+    return 0;
+}
+
+static int begin_reading(__attribute__((unused)) void *object)
+{
+    return 0;
+}
+
+static uint64_t found_ns; /* fake.time_ns of the reading before */
+
+static void find_changed(__attribute__((unused)) void *object, __u32 count, bool *changed)
+{
+    memset(changed, fake.time_ns != found_ns, count * sizeof(*changed));
+    found_ns = fake.time_ns;
+}
+
+static int read_slots(__attribute__((unused)) void *object, __attribute__((unused)) __u32 slot,
+                      __u32 count, struct count_value *values)
+{
+    for (size_t i = 0; i < (size_t)count * CPUS * BENCH_EVENTS; i++)
+        values[i] = (struct count_value){fake.time_ns, fake.time_ns, fake.time_ns};
+    return 0;
+}
+
+static const struct hr_perf_bpf_calls bpf_calls = {
+    .load = load,
+    .unload = unload,
+    .attach = attach,
+    .set_event = set_event,
+    .select = select_group,
+    .deselect = deselect_group,
+    .read_cpus = read_cpus,
+    .flush = flush,
+    .begin_reading = begin_reading,
+    .find_changed = find_changed,
+    .read = read_slots,
+};
+
+/* --- The machine ---------------------------------------------------------- */
+
+static struct tree *make_machine(size_t count)
+{
+    struct tree *tree = tree_new();
+    char name[64];
+
+    tree_write(tree, "sys/devices/system/cpu/online", "0-%d\n", CPUS - 1);
+    tree_write(tree, "sys/devices/system/cpu/possible", "0-%d\n", CPUS - 1);
+    tree_write(tree, "proc/sys/kernel/osrelease", "7.3.0\n");
+    for (int cpu = 0; cpu < CPUS; cpu++) {
+        snprintf(name, sizeof(name), "sys/devices/system/cpu/cpu%d/topology", cpu);
+        tree_add_directory(tree, name);
+    }
+    for (size_t i = 0; i < count; i++) {
+        snprintf(name, sizeof(name), "g%zu", i);
+        tree_add_group(tree, name, true);
+    }
+    return tree;
+}
+
+static double time_reading(const struct bench_counting *counting, size_t count, bool run)
+{
+    double ours[ROUNDS];
+
+    for (int round = -1; round < ROUNDS; round++) { /* the first one warms up */
+        fake.time_ns += run ? 1000000 : 0;
+        const double start = read_us(CLOCK_PROCESS_CPUTIME_ID);
+        require(bench_read_counting(counting) == BENCH_EVENTS * count, "every event is counted");
+        if (round >= 0)
+            ours[round] = read_us(CLOCK_PROCESS_CPUTIME_ID) - start;
+    }
+    return median(ours, ROUNDS) / 1e3;
+}
+
+/* What is resident. */
+static double use_mib(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    unsigned long pages;
+
+    require(file != NULL && fscanf(file, "%*u %lu", &pages) == 1, "/proc/self/statm");
+    fclose(file);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE) / (1 << 20);
+}
+
+static void measure(size_t count, bool by_bpf)
+{
+    const struct hr_perf_options options = {.groups = bench_lines,
+                                            .group_count = BENCH_LINES,
+                                            .slice_ns = UINT64_MAX,
+                                            .max_targets = 1000,
+                                            .calls = &calls,
+                                            .bpf_calls = &bpf_calls};
+    struct bench_counting counting = {.by_bpf = by_bpf, .options = &options};
+    struct tree *tree = make_machine(count);
+    struct hr_root *root;
+    const char *pattern = "g*";
+
+    require(hr_root_open(tree_path(tree), &root) == 0, "open the tree");
+    fake.files = 0;
+    const double before_mib = use_mib(), start = read_ms(CLOCK_PROCESS_CPUTIME_ID);
+    bench_open_counting(&counting, root, &(struct bench_selection){&pattern, 1, count});
+    const double opening = read_ms(CLOCK_PROCESS_CPUTIME_ID) - start;
+    const double slept = time_reading(&counting, count, false);
+    const double ran = time_reading(&counting, count, true);
+    printf("%7zu  %11s  %11zu  %7.1f  %7.2f  %7.2f  %11.1f\n", count,
+           by_bpf ? "bpf" : "descriptors", fake.files, opening, slept, ran, use_mib() - before_mib);
+    fflush(stdout);
+    bench_close_counting(&counting);
+    hr_root_close(root);
+    tree_free(tree);
+}
+
+/* Of a process of its own the memory is new. */
+static void measure_apart(size_t count, bool by_bpf)
+{
+    int status = 1;
+
+    fflush(stdout);
+    pid_t pid = fork();
+    require(pid >= 0, "fork");
+    if (pid == 0) {
+        measure(count, by_bpf);
+        _exit(0);
+    }
+    require(waitpid(pid, &status, 0) == pid && status == 0, "measure apart");
+}
+
+void bench_perf_large(void)
+{
+    static const size_t counts[] = {1, 100, 1000};
+
+    printf(
+        "\nThe same on %d CPUs, in ms, but for the kernel's part; where all groups ran, each did "
+        "on all CPUs\n\n"
+        " groups     Counting  descriptors  opening    slept      ran  memory, MiB\n",
+        CPUS);
+    for (int by_bpf = 0; by_bpf < 2; by_bpf++)
+        for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+            measure_apart(counts[i], by_bpf != 0);
+}
