@@ -123,12 +123,12 @@ static void find_changed(__attribute__((unused)) void *object, __u32 count, bool
     found_ns = fake.time_ns;
 }
 
-static int read_slots(__attribute__((unused)) void *object, __attribute__((unused)) __u32 slot,
-                      __u32 count, struct count_value *values)
+static void read_slot(__attribute__((unused)) const void *object,
+                      __attribute__((unused)) __u32 slot, __attribute__((unused)) unsigned cpu,
+                      struct count_value *values)
 {
-    for (size_t i = 0; i < (size_t)count * CPUS * BENCH_EVENTS; i++)
+    for (size_t i = 0; i < BENCH_EVENTS; i++)
         values[i] = (struct count_value){fake.time_ns, fake.time_ns, fake.time_ns};
-    return 0;
 }
 
 static const struct hr_perf_bpf_calls bpf_calls = {
@@ -142,7 +142,7 @@ static const struct hr_perf_bpf_calls bpf_calls = {
     .flush = flush,
     .begin_reading = begin_reading,
     .find_changed = find_changed,
-    .read = read_slots,
+    .read = read_slot,
 };
 
 /* --- The machine ---------------------------------------------------------- */

@@ -96,9 +96,9 @@ static void find_changed(void *object, __u32 count, bool *changed)
     fake_bpf_calls.find_changed(object, count, changed);
 }
 
-static int read_slots(void *object, __u32 slot, __u32 count, struct count_value *values)
+static void read_slot(const void *object, __u32 slot, unsigned cpu, struct count_value *values)
 {
-    return fake_bpf_calls.read(object, slot, count, values);
+    fake_bpf_calls.read(object, slot, cpu, values);
 }
 
 /* Without cgroups no more are called. */
@@ -112,7 +112,7 @@ const struct hr_perf_bpf_calls hr_perf_kernel_bpf_calls = {
     .flush = flush,
     .begin_reading = begin_reading,
     .find_changed = find_changed,
-    .read = read_slots,
+    .read = read_slot,
 };
 
 static void refuse(uint64_t config)

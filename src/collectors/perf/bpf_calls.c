@@ -12,8 +12,9 @@
 #include "base/bpf_constants.h"
 #include "perf/bpf_object.h"
 
-#define BATCH_MAX 256 /* slots copied in one call */
-#define ROW_STEP  64  /* CPUs share no cache line */
+/* CPUs share no cache line: of marks, and of values. */
+#define MARKS_STEP 64
+#define SLOTS_STEP 8
 
 enum map { EVENTS, SLOTS, SELECTED, CURRENT, MARKS, CPUS, MAP_COUNT };
 
@@ -27,10 +28,13 @@ struct object {
     int map_fds[MAP_COUNT];
     int on_reading; /* the program */
     __u32 cpu_limit;
+    size_t event_count;
+    size_t row;       /* slots of a CPU */
+    size_t marks_row; /* bytes */
     struct count_current current;
-    const __u8 *marks; /* of each CPU's row */
-    size_t row_size;
-    size_t slot_size; /* of all possible CPUs */
+    /* Mapped, of each CPU's row: */
+    const __u8 *marks;
+    const struct count_value *values;
 };
 
 static const char *const map_names[MAP_COUNT] = {
@@ -47,46 +51,77 @@ static struct bpf_map *find_map(const struct object *object, enum map map)
     return bpf_object__find_map_by_name(object->bpf, map_names[map]);
 }
 
-static int set_sizes(const struct object *object, const struct count_settings *settings,
-                     size_t slots)
+/* @param value_size  0: as it is. */
+static int set_size(const struct object *object, enum map number, size_t entries, size_t value_size)
 {
-    const __u32 size = settings->event_count * (__u32)sizeof(struct count_value);
-    int status = bpf_map__set_max_entries(find_map(object, EVENTS),
-                                          settings->event_count * settings->cpu_limit);
+    struct bpf_map *map = find_map(object, number);
+    const bool mapped = number == SLOTS || number == MARKS;
+    int status = entries <= UINT32_MAX ? bpf_map__set_max_entries(map, (__u32)entries) : -E2BIG;
 
-    if (status == 0)
-        status = bpf_map__set_max_entries(find_map(object, SLOTS), (__u32)slots);
-    if (status == 0)
-        status = bpf_map__set_value_size(find_map(object, SLOTS), size);
-    if (status == 0)
-        status = bpf_map__set_max_entries(find_map(object, SELECTED), (__u32)slots);
-    if (status == 0)
-        status = bpf_map__set_max_entries(find_map(object, MARKS), settings->cpu_limit);
-    if (status == 0)
-        status = bpf_map__set_map_flags(find_map(object, MARKS), BPF_F_MMAPABLE);
-    if (status == 0)
-        status = bpf_map__set_value_size(find_map(object, MARKS), (__u32)object->row_size);
+    if (status == 0 && value_size != 0)
+        status = bpf_map__set_value_size(map, (__u32)value_size);
+    if (status == 0 && mapped)
+        status = bpf_map__set_map_flags(map, BPF_F_MMAPABLE);
     return status;
 }
 
-/* The kernel maps whole pages only. */
-static size_t marks_size(const struct object *object)
+static int set_sizes(const struct object *object)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    int status = set_size(object, EVENTS, object->event_count * object->cpu_limit, 0);
 
-    return (object->row_size * object->cpu_limit + page - 1) / page * page;
+    if (status == 0)
+        status = set_size(object, SLOTS, object->row * object->cpu_limit,
+                          object->event_count * sizeof(struct count_value));
+    if (status == 0)
+        status = set_size(object, SELECTED, object->row, 0);
+    if (status == 0)
+        status = set_size(object, MARKS, object->cpu_limit, object->marks_row);
+    return status;
 }
 
-static int open_and_load(struct object *object, const struct count_settings *settings, size_t slots)
+static size_t round_up(size_t size, size_t step)
 {
+    return (size + step - 1) / step * step;
+}
+
+/* The kernel maps whole pages only. */
+static size_t mapped_size(size_t size)
+{
+    return round_up(size, (size_t)sysconf(_SC_PAGESIZE));
+}
+
+static size_t marks_size(const struct object *object)
+{
+    return mapped_size(object->marks_row * object->cpu_limit);
+}
+
+static size_t values_size(const struct object *object)
+{
+    return mapped_size(object->row * object->cpu_limit * object->event_count *
+                       sizeof(struct count_value));
+}
+
+/* @return NULL on failure, and errno. */
+static const void *map_memory(const struct object *object, enum map map, size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ, MAP_SHARED, object->map_fds[map], 0);
+
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
+static int open_and_load(struct object *object, const struct count_settings *settings)
+{
+    const struct count_settings padded = {.event_count = settings->event_count,
+                                          .cpu_limit = settings->cpu_limit,
+                                          .slot_count = (__u32)object->row};
     LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "headroom_count");
 
     object->bpf = bpf_object__open_mem(hr_perf_bpf_object, hr_perf_bpf_object_size, &options);
     if (object->bpf == NULL)
         return -errno;
-    int status = set_sizes(object, settings, slots);
+    int status = set_sizes(object);
     if (status == 0)
-        status = hr_bpf_set_constant(object->bpf, settings, sizeof(*settings));
+        status = hr_bpf_set_constant(object->bpf, &padded, sizeof(padded));
     if (status == 0)
         status = bpf_object__load(object->bpf);
     if (status != 0)
@@ -95,10 +130,10 @@ static int open_and_load(struct object *object, const struct count_settings *set
         object->map_fds[i] = bpf_map__fd(find_map(object, i));
     object->on_reading =
         bpf_program__fd(bpf_object__find_program_by_name(object->bpf, "on_reading"));
-    object->cpu_limit = settings->cpu_limit;
-    void *marks = mmap(NULL, marks_size(object), PROT_READ, MAP_SHARED, object->map_fds[MARKS], 0);
-    object->marks = marks != MAP_FAILED ? marks : NULL;
-    return marks != MAP_FAILED ? 0 : -errno;
+    object->marks = map_memory(object, MARKS, marks_size(object));
+    if (object->marks != NULL)
+        object->values = map_memory(object, SLOTS, values_size(object));
+    return object->values != NULL ? 0 : -errno;
 }
 
 static void libbpf_unload(void *object)
@@ -107,6 +142,8 @@ static void libbpf_unload(void *object)
 
     if (own->marks != NULL)
         munmap((void *)own->marks, marks_size(own));
+    if (own->values != NULL)
+        munmap((void *)own->values, values_size(own));
     bpf_link__destroy(own->link);
     bpf_object__close(own->bpf);
     free(own);
@@ -122,9 +159,11 @@ static int libbpf_load(const struct count_settings *settings, size_t slots, size
     if (own == NULL)
         return -ENOMEM;
     libbpf_print_fn_t print = libbpf_set_print(NULL);
-    own->row_size = (slots + ROW_STEP - 1) / ROW_STEP * ROW_STEP;
-    int status = open_and_load(own, settings, slots);
-    own->slot_size = possible * settings->event_count * sizeof(struct count_value);
+    own->cpu_limit = settings->cpu_limit;
+    own->event_count = settings->event_count;
+    own->row = round_up(slots, SLOTS_STEP);
+    own->marks_row = round_up(slots, MARKS_STEP);
+    int status = open_and_load(own, settings);
     libbpf_set_print(print);
     if (status != 0)
         libbpf_unload(own);
@@ -226,26 +265,20 @@ static void libbpf_find_changed(void *object, __u32 count, bool *changed)
     memset(changed, 0, count * sizeof(*changed));
     for (__u32 cpu = 0; cpu < own->cpu_limit; cpu++)
         for (__u32 slot = 0; slot < count; slot++)
-            changed[slot] |= is_recent(own, own->marks[cpu * own->row_size + slot]);
+            changed[slot] |= is_recent(own, own->marks[cpu * own->marks_row + slot]);
 }
 
-static int libbpf_read(void *object, __u32 slot, __u32 count, struct count_value *values)
+/* The program may add meanwhile: in the opposite order, see its add(). */
+static void libbpf_read(const void *object, __u32 slot, unsigned cpu, struct count_value *values)
 {
     const struct object *own = object;
-    __u32 before = slot - 1, last, keys[BATCH_MAX];
-    char *at = (char *)values;
+    const struct count_value *at = &own->values[((size_t)cpu * own->row + slot) * own->event_count];
 
-    while (count > 0) {
-        __u32 some = count < BATCH_MAX ? count : BATCH_MAX;
-        /* The end of the map is reported as ENOENT, though the last ones were copied. */
-        if (bpf_map_lookup_batch(own->map_fds[SLOTS], &before, &last, keys, at, &some, NULL) < 0 &&
-            (errno != ENOENT || some == 0))
-            return -errno;
-        before = last;
-        count -= some;
-        at += some * own->slot_size;
+    for (size_t e = 0; e < own->event_count; e++) {
+        values[e].count = __atomic_load_n(&at[e].count, __ATOMIC_ACQUIRE);
+        values[e].enabled_ns = __atomic_load_n(&at[e].enabled_ns, __ATOMIC_ACQUIRE);
+        values[e].running_ns = __atomic_load_n(&at[e].running_ns, __ATOMIC_ACQUIRE);
     }
-    return 0;
 }
 
 const struct hr_perf_bpf_calls hr_perf_kernel_bpf_calls = {

@@ -38,8 +38,8 @@ struct hr_perf_bpf_calls {
     /** Finds the slots that may have been added to since the reading before.
      * @param changed  receives it, of each slot below `count`. */
     void (*find_changed)(void *object, __u32 count, bool *changed);
-    /** Copies slots. @param values  receives, of each slot and possible CPU, that of each event. */
-    int (*read)(void *object, __u32 slot, __u32 count, struct count_value *values);
+    /** @param values  receives, of a slot and a possible CPU, that of each event. */
+    void (*read)(const void *object, __u32 slot, unsigned cpu, struct count_value *values);
 };
 
 /** Those of libbpf, for the running kernel. */

@@ -62,11 +62,10 @@ static int allocate(struct hr_perf_bpf *bpf)
     const size_t values = bpf->slot_max * bpf->possible * bpf->event_count;
 
     bpf->slots = calloc(bpf->slot_max, sizeof(*bpf->slots));
-    bpf->now = calloc(values, sizeof(*bpf->now));
     bpf->before = calloc(values, sizeof(*bpf->before));
     bpf->cpu_states = calloc(bpf->possible, sizeof(*bpf->cpu_states));
     bpf->changed = calloc(bpf->slot_max, sizeof(*bpf->changed));
-    if (bpf->changed == NULL || bpf->slots == NULL || bpf->now == NULL || bpf->before == NULL ||
+    if (bpf->changed == NULL || bpf->slots == NULL || bpf->before == NULL ||
         bpf->cpu_states == NULL)
         return -ENOMEM;
     bpf->slots[COUNT_LAST].used = bpf->slots[COUNT_REST].used = true;
@@ -133,7 +132,6 @@ void hr_perf_bpf_close(struct hr_perf *perf)
     free(bpf->cpu_states);
     free(bpf->cpus);
     free(bpf->slots);
-    free(bpf->now);
     free(bpf->changed);
     free(bpf->before);
     free(bpf);
@@ -169,17 +167,19 @@ static int add_values(struct hr_perf_target *target, size_t index, const struct 
     return 0;
 }
 
-int hr_perf_bpf_add_slot(struct hr_perf *perf, size_t slot)
+int hr_perf_bpf_read_slot(struct hr_perf *perf, size_t slot)
 {
     struct hr_perf_bpf *bpf = perf->bpf;
-    const size_t size = bpf->event_count * sizeof(*bpf->now);
+    struct count_value now[COUNT_EVENTS];
+    const size_t size = bpf->event_count * sizeof(*now);
     int status = 0;
 
     for (size_t i = 0; i < perf->cpus.count; i++) {
-        const size_t place = bpf->places[perf->cpus.list[i].number];
-        const struct count_value *now = hr_perf_bpf_values(bpf, bpf->now, slot, place);
-        struct count_value *before = hr_perf_bpf_values(bpf, bpf->before, slot, place);
+        const unsigned cpu = perf->cpus.list[i].number;
+        struct count_value *before =
+            &bpf->before[(slot * bpf->possible + bpf->places[cpu]) * bpf->event_count];
         struct hr_perf_target *target = bpf->slots[slot].target;
+        bpf->calls->read(bpf->object, (__u32)slot, cpu, now);
         if (memcmp(now, before, size) == 0)
             continue;
         for (; target != NULL && status == 0; target = target->parent)
@@ -198,31 +198,16 @@ static void find_changed(struct hr_perf_bpf *bpf)
         bpf->calls->find_changed(bpf->object, (__u32)bpf->slot_count, bpf->changed);
 }
 
-static int read_slots_from(struct hr_perf *perf, size_t slot, size_t end)
-{
-    struct hr_perf_bpf *bpf = perf->bpf;
-    int status = bpf->calls->read(bpf->object, (__u32)slot, (__u32)(end - slot),
-                                  hr_perf_bpf_values(bpf, bpf->now, slot, 0));
-
-    for (; slot < end && status == 0; slot++)
-        status = hr_perf_bpf_add_slot(perf, slot);
-    return status;
-}
-
-/* Those that may have changed; adjacent ones in one call. */
+/* Those that may have changed. */
 static int read_slots(struct hr_perf *perf)
 {
     struct hr_perf_bpf *bpf = perf->bpf;
     int status = 0;
 
     find_changed(bpf);
-    for (size_t slot = COUNT_REST, end = slot; slot < bpf->slot_count && status == 0;
-         slot = end + 1) {
-        for (end = slot; end < bpf->slot_count && bpf->changed[end]; end++)
-            continue;
-        if (end > slot)
-            status = read_slots_from(perf, slot, end);
-    }
+    for (size_t slot = COUNT_REST; slot < bpf->slot_count && status == 0; slot++)
+        if (bpf->changed[slot])
+            status = hr_perf_bpf_read_slot(perf, slot);
     for (size_t slot = COUNT_REST; slot < bpf->slot_count && status == 0; slot++)
         if (bpf->slots[slot].ended)
             bpf->slots[slot] = (struct hr_perf_bpf_slot){.used = false};
@@ -302,24 +287,16 @@ static int add_targets(struct hr_perf *perf)
     return status;
 }
 
-/* Whether the maps can be read. */
-static int try_reading(const struct hr_perf_bpf *bpf)
-{
-    return bpf->calls->read(bpf->object, COUNT_REST, 1,
-                            hr_perf_bpf_values(bpf, bpf->now, COUNT_REST, 0));
-}
-
 static int begin(struct hr_perf *perf)
 {
-    struct hr_perf_bpf *bpf = perf->bpf;
     int status = add_targets(perf);
 
     if (status == 0)
-        status = bpf->calls->attach(bpf->object);
+        status = perf->bpf->calls->attach(perf->bpf->object);
     if (status == 0)
         status = hr_perf_bpf_open_missing_cpus(perf);
     hr_perf_bpf_except_unreadable(perf);
-    return status == 0 ? try_reading(bpf) : status;
+    return status;
 }
 
 /* @return whether some group is left. */

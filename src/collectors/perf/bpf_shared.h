@@ -10,7 +10,8 @@
 /* The most events that are counted. */
 #define COUNT_EVENTS 64
 
-/* What a slot is for: each has a struct count_value of each event, on each CPU. */
+/* What a slot is for: each has a struct count_value of each event, on each CPU. The map `slots` has
+ * a row of them of each CPU. */
 enum {
     COUNT_LAST, /* not sums, but the events as they were read last */
     COUNT_REST, /* what no selected group did */
@@ -28,7 +29,7 @@ struct count_value {
 struct count_settings {
     __u32 event_count;
     __u32 cpu_limit; /* numbers of CPUs are below it */
-    __u32 slot_count;
+    __u32 slot_count; /* of a row */
 };
 
 /* The map `current`: both change while programs run. */

@@ -41,10 +41,10 @@ struct hr_perf_bpf {
     struct hr_perf_bpf_cpu *cpus;
     size_t cpu_count, cpu_capacity;
     struct hr_perf_bpf_slot *slots;
-    size_t slot_max, slot_count;      /* numbers of slots that were ever used are below */
-    struct count_value *now, *before; /* of each slot, possible CPU and event */
-    bool *changed;                    /* of each slot, at the last read */
-    struct hr_perf_target *machine;   /* the newest of those; NULL: none */
+    size_t slot_max, slot_count;    /* numbers of slots that were ever used are below */
+    struct count_value *before;     /* of each slot, possible CPU and event: as it was read */
+    bool *changed;                  /* of each slot, at the last read */
+    struct hr_perf_target *machine; /* the newest of those; NULL: none */
 };
 
 /** A counter of the whole machine may be a device's, whose driver may wake up tasks: that must not
@@ -64,15 +64,8 @@ void hr_perf_bpf_except_unreadable(struct hr_perf *perf);
  */
 int hr_perf_bpf_flush_cpus(struct hr_perf *perf);
 
-/** Of a slot and a possible CPU, the value of each event. */
-static inline struct count_value *hr_perf_bpf_values(const struct hr_perf_bpf *bpf,
-                                                     struct count_value *values, size_t slot,
-                                                     size_t place)
-{
-    return &values[(slot * bpf->possible + place) * bpf->event_count];
-}
-
-/** Adds to its target and those above what a slot has counted since that was called last. */
-int hr_perf_bpf_add_slot(struct hr_perf *perf, size_t slot);
+/** Adds to its target and those above what a slot has counted since that was called last. @return
+ * 0 or -ENOMEM. */
+int hr_perf_bpf_read_slot(struct hr_perf *perf, size_t slot);
 
 #endif

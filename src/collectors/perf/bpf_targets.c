@@ -92,8 +92,7 @@ void hr_perf_bpf_deselect_group(struct hr_perf_target *target)
         return;
     /* If it fails, the slot is never used again. */
     slot->ended = bpf->calls->deselect(bpf->object, target->group->id) == 0;
-    if (bpf->calls->read(bpf->object, number, 1, hr_perf_bpf_values(bpf, bpf->now, number, 0)) == 0)
-        hr_perf_bpf_add_slot(target->perf, number);
+    hr_perf_bpf_read_slot(target->perf, number);
     slot->target = target->parent; /* for what is added in this moment */
     target->slot = 0;
 }

@@ -45,8 +45,10 @@ struct {
     __uint(value_size, sizeof(__u32));
 } events SEC(".maps");
 
+/* Rows of slots, by CPUs: each writes to its own. It is no per-CPU array, as these can't be mapped
+ * into memory, and copying them takes longer than all else of a reading. */
 struct {
-    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, 1);
     __uint(key_size, sizeof(__u32));
     __uint(value_size, sizeof(struct count_value));
@@ -152,12 +154,18 @@ static __always_inline void mark(__u32 slot, __u32 cpu)
         row[slot] = now->reading;
 }
 
+static __always_inline struct count_value *find_values(__u32 cpu, __u32 slot)
+{
+    __u32 key = cpu * settings.slot_count + slot;
+
+    return bpf_map_lookup_elem(&slots, &key);
+}
+
 /* @return a bit of each event that is there, but can't be read. */
 static __always_inline __u64 count(void)
 {
-    __u32 key = COUNT_LAST, slot = find_slot(), cpu = bpf_get_smp_processor_id();
-    struct count_value *last = bpf_map_lookup_elem(&slots, &key);
-    struct count_value *sum = bpf_map_lookup_elem(&slots, &slot);
+    __u32 slot = find_slot(), cpu = bpf_get_smp_processor_id();
+    struct count_value *last = find_values(cpu, COUNT_LAST), *sum = find_values(cpu, slot);
     __u64 unreadable = 0;
     bool added = 0;
 

@@ -386,6 +386,8 @@ int hr_perf_group_read(struct hr_perf_open_group *open_group, const struct hr_pe
 static void sums_to_reading(const struct hr_perf_open_group *open_group,
                             const struct count_value *sums, struct reading *reading)
 {
+    reading->count = 0;
+    reading->times = (struct hr_perf_times){0};
     for (size_t i = 0; i < open_group->size; i++) {
         if ((open_group->events >> i & 1) == 0)
             continue;
@@ -399,7 +401,7 @@ void hr_perf_group_choose(struct hr_perf_open_group *open_group, const struct hr
                           const struct hr_perf_event_group *group, uint32_t events,
                           const struct count_value *sums)
 {
-    struct reading reading = {.count = 0};
+    struct reading reading;
 
     open_group->has_clock = false;
     open_group->events = 0;
@@ -413,7 +415,7 @@ void hr_perf_group_choose(struct hr_perf_open_group *open_group, const struct hr
 
 void hr_perf_group_take(struct hr_perf_open_group *open_group, const struct count_value *sums)
 {
-    struct reading reading = {.count = 0};
+    struct reading reading;
 
     sums_to_reading(open_group, sums, &reading);
     take_reading(open_group, &reading);

@@ -419,11 +419,11 @@ START_TEST(loses_nothing_where_reading_fails)
     open_count("1");
     struct hr_perf_target *a = open_selected("a");
     add("a", 5);
-    fake_bpf_refuse(FAKE_READ, -EPERM);
+    fake_bpf_refuse(FAKE_FLUSH, -EPERM);
     ck_assert_int_eq(read_target(a), -EPERM);
     ck_assert(!hr_perf_target_value(a, 0, 0).counted);
     add("a", 6);
-    fake_bpf_refuse(FAKE_READ, 0);
+    fake_bpf_refuse(FAKE_FLUSH, 0);
     ck_assert_int_eq(read_target(a), 0);
     assert_value(a, 0, 0, 11, 11);
     struct hr_perf_target *b = open_cgroup("b");
@@ -450,8 +450,8 @@ static const struct {
     {FAKE_ATTACH, -EMFILE, -EMFILE, "LimitNOFILE="},
     {FAKE_SET_EVENT, -EOPNOTSUPP, -EOPNOTSUPP,
      "each line has an event that BPF programs can't read, such as \"event-2\""},
-    {FAKE_READ, -EINVAL, -EOPNOTSUPP, "it needs Linux 5.14"},
-    {FAKE_READ, -EFAULT, -EFAULT, "refuses the BPF programs (Bad address)"},
+    {FAKE_FLUSH, -EINVAL, -EOPNOTSUPP, "it needs Linux 5.14"},
+    {FAKE_FLUSH, -EFAULT, -EFAULT, "refuses the BPF programs (Bad address)"},
 };
 
 START_TEST(says_why_it_cant_count)

@@ -211,7 +211,7 @@ static const struct {
     int error;
 } refusals[] = {
     {FAKE_LOAD, -EPERM},      {FAKE_SELECT, -EPERM}, {FAKE_ATTACH, -EMFILE},
-    {FAKE_SET_EVENT, -EBUSY}, {FAKE_READ, -EPERM},
+    {FAKE_SET_EVENT, -EBUSY}, {FAKE_FLUSH, -EPERM},
 };
 
 START_TEST(goes_on_by_descriptors_where_bpf_cant)

@@ -314,7 +314,7 @@ START_TEST(leaves_all_as_it_was_where_bpf_fails)
     fake_bpf_make_unreadable(0);
     open_perf("1 2");
     struct hr_perf_target *a = open_read("a");
-    fake_bpf_refuse(FAKE_READ, -EPERM);
+    fake_bpf_refuse(FAKE_FLUSH, -EPERM);
     ck_assert_int_eq(hr_perf_change_to_bpf(perf, &reason), -EPERM);
     assert_exception(0, NULL);
     count("a", 0, 1, 5);
@@ -323,7 +323,7 @@ START_TEST(leaves_all_as_it_was_where_bpf_fails)
     assert_value(a, 0, 0, 5, 5);
     assert_value(a, 1, 0, 6, 6);
     ck_assert_uint_eq(hr_perf_files(perf).open, 4);
-    fake_bpf_refuse(FAKE_READ, 0);
+    fake_bpf_refuse(FAKE_FLUSH, 0);
     change();
     assert_exception(0, "event-1");
     ck_assert_uint_eq(fake_perf_log().open, 2);

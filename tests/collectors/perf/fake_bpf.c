@@ -214,6 +214,8 @@ static int fake_flush(__attribute__((unused)) void *object, unsigned cpu)
 
     ck_assert(!fake.cpus[cpu].is_idle);
     ck_assert_msg(!fake.left_alone[cpu], "a CPU is flushed that is left out");
+    if (fake.refused[FAKE_FLUSH] < 0)
+        return fake.refused[FAKE_FLUSH];
     fake.log.flushes++;
     fake.cpus[cpu].unreadable = 0;
     for (size_t event = 0; event < MAX_EVENTS; event++)
@@ -237,17 +239,12 @@ static void fake_find_changed(__attribute__((unused)) void *object, __u32 count,
     memset(fake.changed, 0, sizeof(fake.changed));
 }
 
-static int fake_read(__attribute__((unused)) void *object, __u32 slot, __u32 count,
-                     struct count_value *values)
+static void fake_read(__attribute__((unused)) const void *object, __u32 slot, unsigned cpu,
+                      struct count_value *values)
 {
-    if (fake.refused[FAKE_READ] < 0)
-        return fake.refused[FAKE_READ];
-    ck_assert_uint_le(slot + count, fake.slot_count);
-    fake.log.slots_read += count;
-    for (; count > 0; slot++, count--)
-        for (size_t cpu = 0; cpu < fake.possible; cpu++, values += fake.event_count)
-            memcpy(values, fake.values[slot][cpu], fake.event_count * sizeof(*values));
-    return 0;
+    ck_assert(slot < fake.slot_count && cpu < MAX_CPUS);
+    fake.log.slots_read += cpu == 0;
+    memcpy(values, fake.values[slot][cpu], fake.event_count * sizeof(*values));
 }
 
 const struct hr_perf_bpf_calls fake_bpf_calls = {

@@ -23,7 +23,7 @@ struct fake_bpf_log {
     size_t selected; /* groups that are */
     size_t events;   /* set_event() */
     size_t flushes;
-    size_t slots_read;
+    size_t slots_read; /* of CPU 0 */
 };
 
 extern const struct hr_perf_bpf_calls fake_bpf_calls;
@@ -55,7 +55,7 @@ size_t fake_bpf_count_set(void);
 void fake_bpf_set_idle(unsigned cpu, bool idle);
 
 /* Makes a call fail from now on; 0: no more. */
-enum fake_bpf_call { FAKE_LOAD, FAKE_ATTACH, FAKE_SET_EVENT, FAKE_SELECT, FAKE_READ, FAKE_CALLS };
+enum fake_bpf_call { FAKE_LOAD, FAKE_ATTACH, FAKE_SET_EVENT, FAKE_SELECT, FAKE_FLUSH, FAKE_CALLS };
 void fake_bpf_refuse(enum fake_bpf_call call, int error);
 
 #endif
