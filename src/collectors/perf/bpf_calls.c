@@ -153,6 +153,8 @@ static void libbpf_unload(void *object)
 static int libbpf_load(const struct count_settings *settings, size_t slots, size_t possible,
                        void **object)
 {
+    if (sizeof(long) < sizeof(__u64)) /* half of a value could be read */
+        return -ENOEXEC;
     if (libbpf_num_possible_cpus() != (int)possible)
         return -ENXIO;
     struct object *own = calloc(1, sizeof(*own));
@@ -268,16 +270,25 @@ static void libbpf_find_changed(void *object, __u32 count, bool *changed)
             changed[slot] |= is_recent(own, own->marks[cpu * own->marks_row + slot]);
 }
 
-/* The program may add meanwhile: in the opposite order, see its add(). */
+static __u64 load(const volatile __u64 *value)
+{
+    const __u64 loaded = *value;
+
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return loaded;
+}
+
+/* The program may add meanwhile: in the opposite order, see its add(). Where a CPU's stores may be
+ * seen in another order, an addition may be seen in part until the next reading. */
 static void libbpf_read(const void *object, __u32 slot, unsigned cpu, struct count_value *values)
 {
     const struct object *own = object;
     const struct count_value *at = &own->values[((size_t)cpu * own->row + slot) * own->event_count];
 
     for (size_t e = 0; e < own->event_count; e++) {
-        values[e].count = __atomic_load_n(&at[e].count, __ATOMIC_ACQUIRE);
-        values[e].enabled_ns = __atomic_load_n(&at[e].enabled_ns, __ATOMIC_ACQUIRE);
-        values[e].running_ns = __atomic_load_n(&at[e].running_ns, __ATOMIC_ACQUIRE);
+        values[e].count = load(&at[e].count);
+        values[e].enabled_ns = load(&at[e].enabled_ns);
+        values[e].running_ns = load(&at[e].running_ns);
     }
 }
 

@@ -33,6 +33,8 @@ int hr_perf_bpf_explain_for(int status, enum hr_perf_bpf_obstacle obstacle,
     case -EPERM:
     case -EACCES:
         return hr_reason_set(reason, status, "%s", refusals[obstacle]);
+    case -ENOEXEC:
+        return hr_reason_set(reason, status, "it needs a 64-bit machine and a 64-bit collectd");
     case -ENXIO:
         return hr_reason_set(reason, status,
                              "/sys/devices/system/cpu/possible is that of another machine");

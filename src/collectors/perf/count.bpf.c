@@ -132,11 +132,11 @@ static __always_inline int is_continued(struct count_value *last, const struct c
     return 1;
 }
 
-static __always_inline void add(struct count_value *sum, struct count_value *last,
+static __always_inline void add(volatile struct count_value *sum, struct count_value *last,
                                 const struct count_value *now)
 {
-    /* In this order, as they may be read in between: an event that was always on a counter is then
-     * never taken for one that wasn't. */
+    /* Each at once and in this order, as they may be read in between: an event that was always on a
+     * counter is then not taken for one that wasn't. */
     sum->running_ns += now->running_ns - last->running_ns;
     sum->enabled_ns += now->enabled_ns - last->enabled_ns;
     sum->count += now->count - last->count;

@@ -446,6 +446,7 @@ static const struct {
     {FAKE_LOAD, -EINVAL, -EOPNOTSUPP, "it needs Linux 5.14"},
     {FAKE_LOAD, -ENOMEM, -ENOMEM, "too little memory"},
     {FAKE_LOAD, -E2BIG, -E2BIG, "too little memory"},
+    {FAKE_LOAD, -ENOEXEC, -ENOEXEC, "a 64-bit machine"},
     {FAKE_LOAD, -ENXIO, -ENXIO, "of another machine"},
     {FAKE_ATTACH, -EMFILE, -EMFILE, "LimitNOFILE="},
     {FAKE_SET_EVENT, -EOPNOTSUPP, -EOPNOTSUPP,
