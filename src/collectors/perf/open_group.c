@@ -395,6 +395,8 @@ static void sums_to_reading(const struct hr_perf_open_group *open_group,
             reading->times = (struct hr_perf_times){sums[i].enabled_ns, sums[i].running_ns};
         reading->counts[reading->count++] = sums[i].count;
     }
+    if (reading->times.running_ns > reading->times.enabled_ns) /* they were read amid an addition */
+        reading->times.running_ns = reading->times.enabled_ns;
 }
 
 void hr_perf_group_choose(struct hr_perf_open_group *open_group, const struct hr_perf_place *place,

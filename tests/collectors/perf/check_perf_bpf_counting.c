@@ -129,6 +129,21 @@ START_TEST(scales_where_events_take_turns)
 }
 END_TEST
 
+/* A CPU adds the running time before the others: see count.bpf.c. */
+START_TEST(takes_no_turns_from_a_reading_amid_an_addition)
+{
+    open_count("1");
+    struct hr_perf_target *a = open_selected("a");
+    fake_bpf_add(id_of("a"), 0, 0, 100, TIME, TIME + TIME / 8);
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 0, 0, 100, 100);
+    fake_bpf_add(id_of("a"), 0, 0, 100, TIME, TIME - TIME / 8);
+    ck_assert_int_eq(read_target(a), 0);
+    assert_value(a, 0, 0, 200, 100);
+    ck_assert_uint_eq(hr_perf_target_value(a, 0, 0).running_ns, TIME);
+}
+END_TEST
+
 /* --- Slots ---------------------------------------------------------------- */
 
 START_TEST(keeps_what_a_group_did_last)
@@ -527,6 +542,7 @@ int main(void)
     tcase_add_test(tests, a_group_counts_what_is_below);
     tcase_add_test(tests, groups_come_and_go_in_any_order);
     tcase_add_test(tests, scales_where_events_take_turns);
+    tcase_add_test(tests, takes_no_turns_from_a_reading_amid_an_addition);
     tcase_add_test(tests, keeps_what_a_group_did_last);
     tcase_add_test(tests, uses_no_slot_again_that_a_cpu_may_add_to);
     tcase_add_test(tests, a_thousand_groups_that_ended_leave_no_slot);
