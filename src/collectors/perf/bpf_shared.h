@@ -28,7 +28,7 @@ struct count_value {
 /* Constant from loading on. */
 struct count_settings {
     __u32 event_count;
-    __u32 cpu_limit; /* numbers of CPUs are below it */
+    __u32 cpu_limit;  /* numbers of CPUs are below it */
     __u32 slot_count; /* of a row */
 };
 
