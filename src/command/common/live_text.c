@@ -137,7 +137,7 @@ static void draw(struct live_text *live)
         rest = draw_line(live, (int)i, rest);
     if (LINES > 1)
         draw_hint(live, LINES - 1);
-    refresh();
+    terminal_refresh(live->terminal);
 }
 
 int live_text_show(struct live_text *live, const char *text, const char *hint)

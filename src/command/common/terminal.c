@@ -3,9 +3,12 @@
 
 #include <curses.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <termios.h>
 #include <unistd.h>
 
 #define ESCAPE_WAIT_MS 25
@@ -72,11 +75,74 @@ int terminal_open(struct terminal **result)
     return 0;
 }
 
+/* --- A terminal that takes no output -------------------------------------- */
+
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+enum { ENDING_SIGNALS = sizeof(ending_signals) / sizeof(ending_signals[0]) };
+
+static volatile sig_atomic_t ending_signal; /* that came while drawing */
+
+/* Has a write that waits go on: what the terminal hasn't taken yet is lost, and if it was stopped,
+ * as by Ctrl-S, it goes on. May be called by a signal handler. */
+static void drop_output(void)
+{
+    const int error = errno;
+    struct termios modes;
+
+    if (tcgetattr(STDOUT_FILENO, &modes) == 0) {
+        modes.c_iflag &= ~(tcflag_t)IXON;
+        tcsetattr(STDOUT_FILENO, TCSANOW, &modes);
+    }
+    tcflush(STDOUT_FILENO, TCOFLUSH);
+    errno = error;
+}
+
+static void on_signal(int number)
+{
+    ending_signal = number;
+    drop_output();
+}
+
+static bool takes_output(void)
+{
+    struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+    return poll(&output, 1, 0) != 0;
+}
+
+/* ncurses goes on with a write that a signal has interrupted, so that setting a flag ends nothing.
+ */
+void terminal_refresh(__attribute__((unused)) const struct terminal *terminal)
+{
+    struct sigaction action = {.sa_handler = on_signal}, before[ENDING_SIGNALS];
+    sigset_t handled, mask;
+
+    sigemptyset(&handled);
+    for (size_t i = 0; i < ENDING_SIGNALS; i++) {
+        sigaction(ending_signals[i], NULL, &before[i]);
+        if (before[i].sa_handler == SIG_IGN)
+            continue;
+        sigaction(ending_signals[i], &action, NULL);
+        sigaddset(&handled, ending_signals[i]);
+    }
+    ending_signal = 0;
+    sigprocmask(SIG_UNBLOCK, &handled, &mask);
+    refresh();
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    for (size_t i = 0; i < ENDING_SIGNALS; i++)
+        sigaction(ending_signals[i], &before[i], NULL);
+    if (ending_signal != 0)
+        raise(ending_signal); /* it is blocked, and handled where the caller waits */
+}
+
 void terminal_close(struct terminal *terminal)
 {
     if (terminal == NULL)
         return;
     if (terminal->curses != NULL) {
+        if (!takes_output())
+            drop_output();
         endwin();
         delscreen(terminal->curses);
     }

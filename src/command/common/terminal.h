@@ -22,7 +22,14 @@ struct terminal;
  */
 int terminal_open(struct terminal **result);
 
-/** Restores the terminal. NULL is allowed. */
+/**
+ * Draws what has changed. While the terminal takes nothing, as after Ctrl-S, this waits; a signal
+ * that ends programs, which the caller has blocked, ends that, and stays for where the caller lets
+ * it in.
+ */
+void terminal_refresh(const struct terminal *terminal);
+
+/** Restores the terminal. What it doesn't take is dropped. NULL is allowed. */
 void terminal_close(struct terminal *terminal);
 
 /** @return the descriptor of the keys, to be polled. */

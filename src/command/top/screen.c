@@ -313,7 +313,7 @@ void screen_draw(struct screen *screen, const struct screen_view *view)
         screen_alerts_draw(&screen->display, bottom - alerts, bottom, width, view);
     if (footer)
         draw_footer(screen, height - 1, width, view->table);
-    refresh();
+    terminal_refresh(screen->terminal);
 }
 
 enum screen_event screen_read(struct screen *screen, int *letter)
