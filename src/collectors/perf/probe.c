@@ -42,10 +42,10 @@ bool hr_perf_probe_is_due(const struct hr_perf *perf, enum hr_perf_scope scope)
 {
     const struct hr_perf_probe *probe = &perf->probes[scope];
 
-    if (hr_perf_cpu_count(perf) == 0) /* on which to try */
-        return false;
-    return !probe->done || probe->stale ||
-           (!probe->all_usable && hr_clock_ns() - probe->time_ns >= perf->retry_ns);
+    /* For each target at each reading: what takes longest comes last. */
+    return (!probe->done || probe->stale ||
+            (!probe->all_usable && hr_clock_ns() - probe->time_ns >= perf->retry_ns)) &&
+           hr_perf_cpu_count(perf) > 0; /* on which to try */
 }
 
 static bool is_shortage(int status)
