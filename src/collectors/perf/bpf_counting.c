@@ -73,7 +73,7 @@ static int allocate(struct hr_perf_bpf *bpf)
     return 0;
 }
 
-/* More slots than groups, as the slots of groups that ended are used until the next read. */
+/* More slots than groups, as the slots of groups that ended are used for some readings. */
 static size_t count_slots(size_t max_targets)
 {
     const size_t targets = max_targets > 0 ? max_targets : DEFAULT_TARGETS;
@@ -209,7 +209,7 @@ static int read_slots(struct hr_perf *perf)
         if (bpf->changed[slot])
             status = hr_perf_bpf_read_slot(perf, slot);
     for (size_t slot = COUNT_REST; slot < bpf->slot_count && status == 0; slot++)
-        if (bpf->slots[slot].ended)
+        if (bpf->slots[slot].last_readings > 0 && --bpf->slots[slot].last_readings == 0)
             bpf->slots[slot] = (struct hr_perf_bpf_slot){.used = false};
     return status;
 }

@@ -9,9 +9,13 @@
 #include "perf/bpf_counting.h"
 #include "perf/target.h"
 
+/* A CPU that was adding when a group ended, and was held up, has an interval at least to end that.
+ */
+#define HR_PERF_BPF_LAST_READINGS 2
+
 struct hr_perf_bpf_slot {
     bool used;
-    bool ended;                    /* it is used until no CPU adds to it any more */
+    unsigned last_readings;        /* until it is free, as its group ended; 0: it didn't */
     struct hr_perf_target *target; /* for which it counts; NULL: none */
 };
 

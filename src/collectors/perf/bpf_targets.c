@@ -66,7 +66,8 @@ int hr_perf_bpf_select_group(struct hr_perf_target *target)
     if (target->slot != 0)
         return 0;
     size_t slot = find_free_slot(bpf);
-    if (slot == bpf->slot_max) { /* many ended since the last read */
+    /* Many ended lately. */
+    for (int i = 0; i < HR_PERF_BPF_LAST_READINGS && slot == bpf->slot_max; i++) {
         hr_perf_bpf_read(target->perf);
         slot = find_free_slot(bpf);
     }
@@ -91,7 +92,8 @@ void hr_perf_bpf_deselect_group(struct hr_perf_target *target)
     if (number == 0)
         return;
     /* If it fails, the slot is never used again. */
-    slot->ended = bpf->calls->deselect(bpf->object, target->group->id) == 0;
+    if (bpf->calls->deselect(bpf->object, target->group->id) == 0)
+        slot->last_readings = HR_PERF_BPF_LAST_READINGS;
     hr_perf_bpf_read_slot(target->perf, number);
     slot->target = target->parent; /* for what is added in this moment */
     target->slot = 0;

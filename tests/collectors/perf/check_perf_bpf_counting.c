@@ -192,6 +192,24 @@ START_TEST(uses_no_slot_again_that_a_cpu_may_add_to)
 }
 END_TEST
 
+/* A CPU that is held up amid an addition, by a hypervisor, may end it after a reading. */
+START_TEST(uses_no_slot_again_in_the_interval_after)
+{
+    open_count("1");
+    struct hr_perf_target *a = open_selected("a"), *machine = open_machine();
+    const uint64_t id = id_of("a");
+    hr_perf_target_pause(a);
+    ck_assert_int_eq(read_target(machine), 0);
+    struct hr_perf_target *b = open_selected("b");
+    fake_bpf_add_late(id, 0, 0, 5, TIME);
+    add("b", 10);
+    ck_assert_int_eq(read_target(b), 0);
+    ck_assert_int_eq(hr_perf_target_read(machine), 0);
+    assert_value(b, 0, 0, 10, 10);
+    assert_value(machine, 0, 0, 15, 15);
+}
+END_TEST
+
 START_TEST(a_thousand_groups_that_ended_leave_no_slot)
 {
     perf_options.max_targets = 2;
@@ -545,6 +563,7 @@ int main(void)
     tcase_add_test(tests, takes_no_turns_from_a_reading_amid_an_addition);
     tcase_add_test(tests, keeps_what_a_group_did_last);
     tcase_add_test(tests, uses_no_slot_again_that_a_cpu_may_add_to);
+    tcase_add_test(tests, uses_no_slot_again_in_the_interval_after);
     tcase_add_test(tests, a_thousand_groups_that_ended_leave_no_slot);
     tcase_add_test(tests, leaves_out_groups_beyond_the_limit);
     tcase_add_test(tests, reads_only_what_was_added_to);
