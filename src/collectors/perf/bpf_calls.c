@@ -270,12 +270,12 @@ static void libbpf_find_changed(void *object, __u32 count, bool *changed)
             changed[slot] |= is_recent(own, own->marks[cpu * own->marks_row + slot]);
 }
 
-static __u64 load(const volatile __u64 *value)
-{
-    const __u64 loaded = *value;
+/* Of 32 bits, where libbpf_load() refuses, a load of 64 would take a library. */
+typedef unsigned long __attribute__((may_alias)) machine_word;
 
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return loaded;
+static __u64 load(const __u64 *value)
+{
+    return __atomic_load_n((const machine_word *)value, __ATOMIC_ACQUIRE);
 }
 
 /* The program may add meanwhile: in the opposite order, see its add(). Where a CPU's stores may be
