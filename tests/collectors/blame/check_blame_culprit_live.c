@@ -4,8 +4,9 @@
  * CPU, on the running kernel: it must be the first that the victim waited for, each time.
  *
  * An episode lasts until the culprit has run for some time, whatever else the machine does, and is
- * judged only if the kernel counts that it ran far longer than any of the bystanders. What follows
- * from random numbers, such as who is the culprit, is the same in each run.
+ * judged only if the kernel counts that it ran far longer than any other on that CPU: of those that
+ * soak it one may hold it for long in the kernel. What follows from random numbers, such as who is
+ * the culprit, is the same in each run.
  *
  * Environment: HEADROOM_TEST_ROUNDS, how many episodes.
  */
@@ -36,7 +37,7 @@ enum role {
 
 #define EPISODES   12
 #define CULPRIT_MS 100 /* an episode lasts until the culprit has run so long */
-#define JUDGED     2.5 /* it ran so many times as long as any bystander */
+#define JUDGED     2.5 /* it ran so many times as long as any other there but the victim */
 
 static struct groups *groups;
 static struct live live;
@@ -185,7 +186,7 @@ static void end_episode(int victim, int culprit)
 /* Whether the kernel says that it was the culprit. */
 static bool is_to_judge(int victim, int culprit)
 {
-    for (int i = 0; i < PLAYERS; i++)
+    for (int i = 0; i < member_count && i < PLAYERS + SOAKERS; i++)
         if (i != victim && i != culprit && members[culprit].ran_ms < JUDGED * members[i].ran_ms)
             return false;
     return true;
