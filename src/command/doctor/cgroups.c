@@ -160,6 +160,7 @@ static void print_unmatched(FILE *out, const struct hr_root *root,
                             const struct cgroups_of_plugin *of, const struct listing *listing)
 {
     char nearest[160], before[160] = "";
+    bool is_first = true;
 
     for (size_t i = 0; i < of->selection->patterns.count; i++) {
         if (hr_cgroup_set_matched(listing->set, i) || cgroups_need_no_match(of, listing->set, i))
@@ -167,13 +168,14 @@ static void print_unmatched(FILE *out, const struct hr_root *root,
         const char *pattern = of->selection->patterns.list[i];
         hr_cgroup_describe_nearest(root, of->controller, pattern, nearest, sizeof(nearest));
         hr_utf8_make_safe(nearest);
-        if (before[0] == '\0')
+        if (is_first)
             fprintf(out, "%s: patterns that match nothing:\n", of->plugin);
         fprintf(out, strcmp(nearest, before) == 0 ? "  \"%s\"\n" : "  \"%s\" (%s)\n", pattern,
                 nearest);
         snprintf(before, sizeof(before), "%s", nearest);
+        is_first = false;
     }
-    if (before[0] != '\0')
+    if (!is_first)
         putc('\n', out);
 }
 
