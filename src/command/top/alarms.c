@@ -490,8 +490,6 @@ bool alarm_is_within(const struct alert *machine, const struct alert *group)
 const char *alarm_wait_key(const struct alert *alert)
 {
     switch (make_alarm(alert).resource) {
-    case CPU:
-        return "cpu_some";
     case MEMORY:
         return "memory_some";
     case IO:

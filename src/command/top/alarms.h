@@ -57,8 +57,8 @@ bool alarm_waits_for_cpu(const struct alert *alert);
  * the same stall where it is; for want of memory a group also reads again what it lacks. */
 bool alarm_is_within(const struct alert *machine, const struct alert *group);
 
-/** @return the key of the column that has how much of the time a group waits for what it is about;
- * NULL: there is none. */
+/** @return the key of the column that has how much of the time a group waits for the memory or I/O
+ * that it is about; NULL: it is about neither. */
 const char *alarm_wait_key(const struct alert *alert);
 
 /** @return whether an alert is an <Alert> by CPU of a group that takes most of it, as it says. */

@@ -159,7 +159,6 @@ bool alert_lasts(const struct alert *alert)
     return alert->lasts && !alert->is_unwatched;
 }
 
-/* Whether it stands for a wait of its own. */
 /* Whether an earlier one that lasts is of the same wait. */
 static bool is_counted(const struct alert_list *list, size_t at)
 {

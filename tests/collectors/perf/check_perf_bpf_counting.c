@@ -170,6 +170,21 @@ START_TEST(keeps_what_a_group_did_last)
 }
 END_TEST
 
+/* What a CPU adds late to a group that has ended is the machine's, and not the next group's.
+ * @return that one, b. */
+static struct hr_perf_target *expect_late_apart(uint64_t ended, struct hr_perf_target *machine)
+{
+    struct hr_perf_target *b = open_selected("b");
+
+    fake_bpf_add_late(ended, 0, 0, 5, TIME);
+    add("b", 10);
+    ck_assert_int_eq(read_target(b), 0);
+    ck_assert_int_eq(hr_perf_target_read(machine), 0);
+    assert_value(b, 0, 0, 10, 10);
+    assert_value(machine, 0, 0, 15, 15);
+    return b;
+}
+
 START_TEST(uses_no_slot_again_that_a_cpu_may_add_to)
 {
     perf_options.max_targets = 2;
@@ -177,14 +192,7 @@ START_TEST(uses_no_slot_again_that_a_cpu_may_add_to)
     struct hr_perf_target *a = open_selected("a"), *machine = open_machine();
     const uint64_t id = id_of("a");
     hr_perf_target_pause(a);
-    struct hr_perf_target *b = open_selected("b");
-    fake_bpf_add_late(id, 0, 0, 5, TIME);
-    add("b", 10);
-    ck_assert_int_eq(read_target(b), 0);
-    ck_assert_int_eq(hr_perf_target_read(machine), 0);
-    assert_value(b, 0, 0, 10, 10);
-    assert_value(machine, 0, 0, 15, 15);
-    hr_perf_target_pause(b);
+    hr_perf_target_pause(expect_late_apart(id, machine));
     ck_assert_int_eq(read_target(a), 0); /* in the slot that it had */
     add("a", 1);
     ck_assert_int_eq(read_target(a), 0);
@@ -200,13 +208,7 @@ START_TEST(uses_no_slot_again_in_the_interval_after)
     const uint64_t id = id_of("a");
     hr_perf_target_pause(a);
     ck_assert_int_eq(read_target(machine), 0);
-    struct hr_perf_target *b = open_selected("b");
-    fake_bpf_add_late(id, 0, 0, 5, TIME);
-    add("b", 10);
-    ck_assert_int_eq(read_target(b), 0);
-    ck_assert_int_eq(hr_perf_target_read(machine), 0);
-    assert_value(b, 0, 0, 10, 10);
-    assert_value(machine, 0, 0, 15, 15);
+    expect_late_apart(id, machine);
 }
 END_TEST
 
