@@ -24,12 +24,13 @@ struct hr_perf_times {
 #define HR_PERF_OPEN_MAX (HR_PERF_GROUP_MAX + 1)
 
 struct hr_perf_open_group {
-    size_t size;     /**< number of events of the group */
-    size_t count;    /**< number of open events, with the clock; 0: the group is closed */
-    uint32_t events; /**< bit mask of the open events; they are read in this order */
-    bool has_clock;  /**< the last of `fds` counts the time in which the group counted */
-    int leader;      /**< the first of `fds` */
-    int *fds;        /**< of the open events */
+    size_t size;      /**< number of events of the group */
+    size_t count;     /**< number of open events, with the clock; 0: the group is closed */
+    uint32_t events;  /**< bit mask of the open events; they are read in this order */
+    bool takes_turns; /**< with other groups, as it has events of a PMU */
+    bool has_clock;   /**< the last of `fds` counts the time in which the group counted */
+    int leader;       /**< the first of `fds` */
+    int *fds;         /**< of the open events */
     /** Times and counts that are part of the totals; older than `last` if the group had no turn
      * since. */
     struct hr_perf_times base;

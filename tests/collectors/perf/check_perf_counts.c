@@ -202,6 +202,47 @@ START_TEST(reports_how_long_it_counted)
 }
 END_TEST
 
+/* As seen on Linux 6.18 of a cgroup's task-clock, whose count was right. */
+START_TEST(takes_no_turns_of_events_that_use_no_counter)
+{
+    set_online("0");
+    count_on(1, PERF_TYPE_SOFTWARE, "0");
+    count_on(2, PERF_TYPE_TRACEPOINT, "0");
+    open_perf("12");
+    struct hr_perf_target *target = open_cgroup("a");
+    ck_assert_int_eq(read_target(target), 0);
+    fake_perf_set_times(id_of("a"), 0, 1, G(2), G(1));
+    fake_perf_set_count(id_of("a"), 0, 1, 10);
+    fake_perf_set_count(id_of("a"), 0, 2, 20);
+    ck_assert_int_eq(read_target(target), 0);
+    assert_value(target, 0, 0, 10, 10);
+    assert_value(target, 0, 1, 20, 20);
+    ck_assert_uint_eq(hr_perf_target_value(target, 0, 0).running_ns, G(2));
+    fake_perf_set_times(id_of("a"), 0, 1, G(3), G(1));
+    fake_perf_set_count(id_of("a"), 0, 1, 15);
+    ck_assert_int_eq(read_target(target), 0);
+    assert_value(target, 0, 0, 15, 5);
+    assert_value(target, 0, 1, 20, 0);
+    ck_assert_uint_eq(hr_perf_target_value(target, 0, 1).running_ns, G(1));
+}
+END_TEST
+
+START_TEST(scales_events_of_no_counter_with_those_of_one)
+{
+    set_online("0");
+    count_on(1, PERF_TYPE_SOFTWARE, "0");
+    open_perf("12");
+    struct hr_perf_target *target = open_cgroup("a");
+    ck_assert_int_eq(read_target(target), 0);
+    fake_perf_set_times(id_of("a"), 0, 1, G(2), G(1));
+    fake_perf_set_count(id_of("a"), 0, 1, 10);
+    fake_perf_set_count(id_of("a"), 0, 2, 20);
+    ck_assert_int_eq(read_target(target), 0);
+    assert_value(target, 0, 0, 20, 20);
+    assert_value(target, 0, 1, 40, 40);
+}
+END_TEST
+
 START_TEST(reports_how_long_a_group_starves)
 {
     open_perf("1 2");
@@ -480,6 +521,8 @@ int main(void)
     tcase_add_loop_test(tests, makes_totals_of_readings, 0, sizeof(readings) / sizeof(readings[0]));
     tcase_add_loop_test(tests, stays_near_the_truth, 0, 5);
     tcase_add_test(tests, reports_how_long_it_counted);
+    tcase_add_test(tests, takes_no_turns_of_events_that_use_no_counter);
+    tcase_add_test(tests, scales_events_of_no_counter_with_those_of_one);
     tcase_add_test(tests, reports_how_long_a_group_starves);
     tcase_add_test(tests, no_group_starves_after_a_pause);
     tcase_add_test(tests, distinguishes_events_and_cpus);
