@@ -217,6 +217,9 @@ struct hr_osnoise_cpu_latencies {
 /** How many functions of an interference are named. */
 #define HR_OSNOISE_FUNCTIONS 3
 
+/** Longer senders are truncated. */
+#define HR_OSNOISE_SENDER 80
+
 /** An interference within a single noise; equal ones are added up. */
 struct hr_osnoise_part {
     enum hr_osnoise_kind kind;
@@ -228,6 +231,9 @@ struct hr_osnoise_part {
      * took longest first: of a kworker what it worked on, of an interrupt or a softirq its timers,
      * or what another CPU asked for. */
     char functions[HR_OSNOISE_FUNCTIONS][HR_OSNOISE_NAME];
+    /** What asked for each of these on another CPU, if it is known (since Linux 6.5): "perf[423] on
+     * CPU 0"; of several the one that took longest, "perf[423] on CPU 0 and others". Else empty. */
+    char senders[HR_OSNOISE_FUNCTIONS][HR_OSNOISE_SENDER];
     size_t function_count;
     bool has_more_functions;
 };

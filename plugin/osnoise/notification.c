@@ -7,7 +7,7 @@
 #define SERIES "max_single"
 
 /* "thread spinner[812] 2001 us (3 times)", "thread kworker/1:0[21] (vmstat_update) 12 us" */
-#define FUNCTIONS_SIZE (HR_OSNOISE_FUNCTIONS * (HR_OSNOISE_NAME + 2) + 16)
+#define FUNCTIONS_SIZE (HR_OSNOISE_FUNCTIONS * (HR_OSNOISE_NAME + HR_OSNOISE_SENDER + 8) + 16)
 #define PART_SIZE      (HR_OSNOISE_NAME + FUNCTIONS_SIZE + 128)
 
 /* "2013 us", "1.5 us" */
@@ -59,15 +59,16 @@ static void print_source(const struct hr_osnoise_part *part, char *buffer, size_
         snprintf(buffer, size, "%s %s[%d]", kind, part->name, part->number);
 }
 
-/* " (vmstat_update, lru_add_drain_per_cpu)", or nothing */
+/* " (vmstat_update, remote_function for perf[423] on CPU 0)", or nothing */
 static void print_functions(const struct hr_osnoise_part *part, char buffer[FUNCTIONS_SIZE])
 {
     size_t length = 0;
 
     buffer[0] = '\0';
     for (size_t i = 0; i < part->function_count; i++)
-        length += (size_t)snprintf(buffer + length, FUNCTIONS_SIZE - length, "%s%s",
-                                   i > 0 ? ", " : " (", part->functions[i]);
+        length += (size_t)snprintf(buffer + length, FUNCTIONS_SIZE - length, "%s%s%s%s",
+                                   i > 0 ? ", " : " (", part->functions[i],
+                                   part->senders[i][0] != '\0' ? " for " : "", part->senders[i]);
     if (length > 0)
         snprintf(buffer + length, FUNCTIONS_SIZE - length, "%s)",
                  part->has_more_functions ? " and more" : "");

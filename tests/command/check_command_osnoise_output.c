@@ -512,12 +512,13 @@ static const struct {
       4,
       {{HR_OSNOISE_THREAD, "spinner", 812, 2001140, .count = 1},
        {HR_OSNOISE_IRQ, "local_timer", 236, 7100, .count = 3,
-        .functions = {"tick_nohz_handler", "hrtimer_wakeup"}, .function_count = 2,
-        .has_more_functions = true}},
+        .functions = {"tick_nohz_handler", "hrtimer_wakeup"}, .senders = {"", "perf[423] on CPU 0"},
+        .function_count = 2, .has_more_functions = true}},
       2,
       true},
      "11:47:57 CPU 1: 2013.4 us: thread spinner[812] 2001.1 us, irq local_timer "
-     "(tick_nohz_handler, hrtimer_wakeup and more) 7.1 us (3 times); 5.2 us unexplained\n"},
+     "(tick_nohz_handler, hrtimer_wakeup for perf[423] on CPU 0 and more) 7.1 us (3 times); 5.2 us "
+     "unexplained\n"},
     {{1, 3038200, 1, {{HR_OSNOISE_IRQ, "local_timer", 236, 66100, .count = 1}}, 1, true},
      "11:47:57 CPU 1: 3038.2 us: irq local_timer 66.1 us; 2972.1 us unexplained\n"},
     {{1,
@@ -530,12 +531,14 @@ static const struct {
     {{1,
       9000,
       1,
-      {{HR_OSNOISE_IRQ, "a", 1, 8951, .count = 1, .functions = {"f [m]", "g"}, .function_count = 2},
+      {{HR_OSNOISE_IRQ, "a", 1, 8951, .count = 1, .functions = {"f [m]", "g"},
+        .senders = {"", "p\xff[7] on CPU 0"}, .function_count = 2},
        {HR_OSNOISE_IRQ, "b", 1, 40, .count = 2, .functions = {"h"}, .function_count = 1,
         .has_more_functions = true}},
       2,
       true},
-     "11:47:57 CPU 1: 9.0 us: irq a (f [m], g) 9.0 us, irq b (h and more) 0.0 us (2 times)\n"},
+     "11:47:57 CPU 1: 9.0 us: irq a (f [m], g for p?[7] on CPU 0) 9.0 us, irq b (h and more) 0.0 "
+     "us (2 times)\n"},
     {{1, 9000, 1, {{HR_OSNOISE_IRQ, "a", 1, 8951, .count = 1}}, 1, true},
      "11:47:57 CPU 1: 9.0 us: irq a 9.0 us\n"},
     {{0, 900, 9, {{HR_OSNOISE_NMI, "NMI", 0, 1, .count = 1}}, 1, false},
@@ -652,10 +655,11 @@ START_TEST(prints_json)
         "\"histogram\":[],\"p50_ns\":null,\"p99_ns\":null,\"p999_ns\":null,\"latency\":null}],"
         "\"dropped_count\":3,\"singles\":[{\"time_s\":1795261677.450,\"cpu\":1,"
         "\"duration_ns\":2013400,\"interference_count\":4,\"parts\":[{\"kind\":\"thread\","
-        "\"name\":\"spinner\",\"number\":812,\"functions\":[],"
+        "\"name\":\"spinner\",\"number\":812,\"functions\":[],\"senders\":[],"
         "\"more_functions\":false,\"count\":1,\"duration_ns\":2001140},"
         "{\"kind\":\"irq\",\"name\":\"local_timer\",\"number\":236,"
-        "\"functions\":[\"tick_nohz_handler\",\"hrtimer_wakeup\"],\"more_functions\":true,"
+        "\"functions\":[\"tick_nohz_handler\",\"hrtimer_wakeup\"],"
+        "\"senders\":[null,\"perf[423] on CPU 0\"],\"more_functions\":true,"
         "\"count\":3,"
         "\"duration_ns\":7100}],\"parts_are_all\":true}],\"single_count\":5,"
         "\"ended\":\"somebody changed osnoise/cpus\",\"warning\":null}\n");

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "headroom/array.h"
 #include "headroom/osnoise.h"
+#include "osnoise/ipi_senders.h"
 
 /* How many functions the table of an event has room for. */
 #define TABLE_SIZE "512"
@@ -61,8 +62,9 @@ static bool find_range(const struct hr_cpu_set *cpus, unsigned from, unsigned *f
     return *first < HR_CPU_MAX;
 }
 
-/* "CPU >= 2 && CPU <= 7 || CPU >= 12 && CPU <= 12"; "": all. */
-static void print_cpus(const struct hr_cpu_set *cpus, char text[CPUS_SIZE])
+/* "CPU >= 2 && CPU <= 7 || CPU >= 12 && CPU <= 12"; "": all. @param field  "CPU" is that of the
+ * event. */
+static void print_cpus(const struct hr_cpu_set *cpus, const char *field, char text[CPUS_SIZE])
 {
     const unsigned lowest = hr_cpu_set_next(cpus, 0);
     unsigned first, last, end = 0;
@@ -71,20 +73,19 @@ static void print_cpus(const struct hr_cpu_set *cpus, char text[CPUS_SIZE])
     text[0] = '\0';
     for (int i = 0; find_range(cpus, end, &first, &last); i++, end = last + 1)
         if (i < MOST_RANGES)
-            length +=
-                (size_t)snprintf(text + length, CPUS_SIZE - length, "%sCPU >= %u && CPU <= %u",
-                                 i > 0 ? " || " : "", first, last);
+            length += (size_t)snprintf(text + length, CPUS_SIZE - length, "%s%s >= %u && %s <= %u",
+                                       i > 0 ? " || " : "", field, first, field, last);
         else
-            snprintf(text, CPUS_SIZE, "CPU >= %u && CPU <= %u", lowest, last);
+            snprintf(text, CPUS_SIZE, "%s >= %u && %s <= %u", field, lowest, field, last);
 }
 
 /* "(…) && (…)", one of them alone, or "". */
-static void print_filter(const struct cause_event *event, const char *cpus, char text[FILTER_SIZE])
+static void print_filter(const char *tasks, const char *cpus, char text[FILTER_SIZE])
 {
-    if (event->tasks != NULL && cpus[0] != '\0')
-        snprintf(text, FILTER_SIZE, "(%s) && (%s)", cpus, event->tasks);
+    if (tasks != NULL && cpus[0] != '\0')
+        snprintf(text, FILTER_SIZE, "(%s) && (%s)", cpus, tasks);
     else
-        snprintf(text, FILTER_SIZE, "%s", event->tasks != NULL ? event->tasks : cpus);
+        snprintf(text, FILTER_SIZE, "%s", tasks != NULL ? tasks : cpus);
 }
 
 /* --- Recording ------------------------------------------------------------ */
@@ -115,14 +116,27 @@ static void record_event(const struct hr_tracefs *tracefs, const char *instance,
         hr_tracefs_write(tracefs, path, "1");
 }
 
+/* Of what the CPUs are asked for; "cpu" is that field. */
+static void record_senders(const struct hr_tracefs *tracefs, const char *instance,
+                           const struct hr_cpu_set *cpus)
+{
+    char asked[CPUS_SIZE], of_cpus[CPUS_SIZE], begun[FILTER_SIZE];
+
+    print_cpus(cpus, "cpu", asked);
+    print_cpus(cpus, "CPU", of_cpus);
+    print_filter(IN_WORKLOAD, of_cpus, begun);
+    hr_osnoise_ipi_senders_record(tracefs, instance, asked, begun);
+}
+
 void hr_osnoise_cause_events_record(const struct hr_tracefs *tracefs, const char *instance,
                                     const struct hr_cpu_set *cpus)
 {
     char of_cpus[CPUS_SIZE], filter[FILTER_SIZE];
 
-    print_cpus(cpus, of_cpus);
+    record_senders(tracefs, instance, cpus);
+    print_cpus(cpus, "CPU", of_cpus);
     for (size_t i = 0; i < CAUSE_EVENTS; i++) {
-        print_filter(&cause_events[i], of_cpus, filter);
+        print_filter(cause_events[i].tasks, of_cpus, filter);
         record_event(tracefs, instance, &cause_events[i], filter);
     }
 }

@@ -6,13 +6,33 @@
 
 /* --- The functions of an interference ------------------------------------- */
 
+static bool is_same_sender(const struct hr_osnoise_span *a, const struct hr_osnoise_span *b)
+{
+    return a->has_sender == b->has_sender && a->sender.cpu == b->sender.cpu &&
+           a->sender.in_interrupt == b->sender.in_interrupt &&
+           (a->sender.in_interrupt || a->sender.pid == b->sender.pid);
+}
+
+/* Of several senders the one that took longest is named. */
+static void merge_span(struct hr_osnoise_span *span, const struct hr_osnoise_span *more)
+{
+    struct hr_osnoise_span merged = *span;
+
+    if (more->has_sender && (!span->has_sender || more->span_ns > span->span_ns))
+        merged = *more;
+    merged.has_other_senders =
+        span->has_other_senders || more->has_other_senders || !is_same_sender(span, more);
+    merged.span_ns = span->span_ns + more->span_ns;
+    *span = merged;
+}
+
 static void add_span(struct hr_osnoise_spans *spans, struct hr_osnoise_span span)
 {
     struct hr_osnoise_span *shortest = &spans->of[0];
 
     for (size_t i = 0; i < spans->count; i++) {
         if (spans->of[i].function == span.function) {
-            spans->of[i].span_ns += span.span_ns;
+            merge_span(&spans->of[i], &span);
             return;
         }
         if (spans->of[i].span_ns < shortest->span_ns)
@@ -48,7 +68,23 @@ void hr_osnoise_spans_sort(struct hr_osnoise_spans *spans)
 
 /* --- The functions of a CPU ----------------------------------------------- */
 
-void hr_osnoise_causes_add(struct hr_osnoise_causes *causes, const struct hr_osnoise_record *record)
+/* It is recorded before the function's beginning; but after it, where the kernel had to write that
+ * directly into the buffer (trace_event_buffer_lock_reserve). */
+static void add_sender(struct hr_osnoise_causes *causes, const struct hr_osnoise_record *record)
+{
+    struct hr_osnoise_pending *last =
+        causes->count > 0 ? &causes->pending[causes->count - 1] : NULL;
+
+    if (last != NULL && last->request == record->cause.request && !last->has_sender) {
+        last->has_sender = true;
+        last->sender = record->cause.sender;
+        return;
+    }
+    causes->request = record->cause.request;
+    causes->sender = record->cause.sender;
+}
+
+static void add_function(struct hr_osnoise_causes *causes, const struct hr_osnoise_record *record)
 {
     struct hr_osnoise_pending *pending = causes->pending;
 
@@ -59,8 +95,20 @@ void hr_osnoise_causes_add(struct hr_osnoise_causes *causes, const struct hr_osn
     pending[causes->count++] = (struct hr_osnoise_pending){
         .time_ns = record->time_ns,
         .function = record->cause.function,
+        .request = record->cause.request,
         .in_irq = (record->flags & HR_OSNOISE_FLAG_HARDIRQ) != 0,
+        .has_sender = record->cause.request != 0 && record->cause.request == causes->request,
+        .sender = causes->sender,
     };
+    causes->request = 0;
+}
+
+void hr_osnoise_causes_add(struct hr_osnoise_causes *causes, const struct hr_osnoise_record *record)
+{
+    if (record->type == HR_OSNOISE_RECORD_IPI)
+        add_sender(causes, record);
+    else
+        add_function(causes, record);
 }
 
 /* What ran in an interrupt of which the tracer knows nothing, as some architectures have, isn't
@@ -82,7 +130,10 @@ struct hr_osnoise_spans hr_osnoise_causes_take(struct hr_osnoise_causes *causes,
             break;
         const uint64_t span_ns = end_ns > last->time_ns ? end_ns - last->time_ns : 0;
         if (is_own(last, record))
-            add_span(&spans, (struct hr_osnoise_span){last->function, span_ns});
+            add_span(&spans, (struct hr_osnoise_span){.function = last->function,
+                                                      .span_ns = span_ns,
+                                                      .has_sender = last->has_sender,
+                                                      .sender = last->sender});
         end_ns = last->time_ns;
         causes->count--;
     }
@@ -92,4 +143,5 @@ struct hr_osnoise_spans hr_osnoise_causes_take(struct hr_osnoise_causes *causes,
 void hr_osnoise_causes_forget(struct hr_osnoise_causes *causes)
 {
     causes->count = 0;
+    causes->request = 0;
 }

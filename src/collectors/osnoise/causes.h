@@ -3,7 +3,8 @@
  * osnoise/causes.h - which functions of the kernel ran within an interference: what a kworker
  * worked on, which timers an interrupt was for, what another CPU asked this one to do.
  *
- * The kernel records a function when it begins, and an interference when it ends. Interferences are
+ * The kernel records a function when it begins, next to it who asked for it, if that was another
+ * CPU, and an interference when it ends. Interferences are
  * nested, so of the functions that were recorded since an interference began, those of what
  * interrupted it are taken already: the rest are its own.
  */
@@ -21,6 +22,9 @@ struct hr_osnoise_namer {
     /** @return the name of the function at an address, valid until the next call; NULL: it isn't
      * known. */
     const char *(*name)(void *context, uint64_t function);
+    /** Prints a sender. */
+    void (*sender)(void *context, const struct hr_osnoise_ipi_sender *sender,
+                   char text[HR_OSNOISE_SENDER]);
     void *context;
 };
 
@@ -30,8 +34,11 @@ struct hr_osnoise_namer {
 /** The functions of an interference. All zeros: none is known. */
 struct hr_osnoise_spans {
     struct hr_osnoise_span {
-        uint64_t function; /**< its address */
-        uint64_t span_ns;  /**< until the next one, or the end of the interference; gross */
+        uint64_t function;      /**< its address */
+        uint64_t span_ns;       /**< until the next one, or the end of the interference; gross */
+        bool has_sender;        /**< it is known who asked for it: */
+        bool has_other_senders; /**< not each time, or not always the same one */
+        struct hr_osnoise_ipi_sender sender;
     } of[HR_OSNOISE_SPANS];
     size_t count;
     bool has_more;
@@ -50,13 +57,18 @@ void hr_osnoise_spans_sort(struct hr_osnoise_spans *spans);
 /** The functions of a CPU that belong to no interference yet. Initially all zeros. */
 struct hr_osnoise_causes {
     struct hr_osnoise_pending {
-        uint64_t time_ns, function;
-        bool in_irq;
+        uint64_t time_ns, function, request;
+        bool in_irq, has_sender;
+        struct hr_osnoise_ipi_sender sender;
     } pending[HR_OSNOISE_PENDING]; /**< by time */
     size_t count;
+    /** Whose function has not begun yet. */
+    uint64_t request; /**< 0: none */
+    struct hr_osnoise_ipi_sender sender;
 };
 
-/** Adds a record HR_OSNOISE_RECORD_CAUSE. If there are too many, the oldest is forgotten. */
+/** Adds a record HR_OSNOISE_RECORD_CAUSE or HR_OSNOISE_RECORD_IPI. If there are too many functions,
+ * the oldest is forgotten. */
 void hr_osnoise_causes_add(struct hr_osnoise_causes *causes,
                            const struct hr_osnoise_record *record);
 

@@ -14,6 +14,7 @@
 #include <event-parse.h>
 
 #include "base/reason.h"
+#include "osnoise/ipi_senders.h"
 
 #define FORMAT_SIZE 8192
 #define HEADER_PAGE "events/header_page"
@@ -82,7 +83,14 @@ static const struct hr_event_spec event_specs[] = {
     {"workqueue", "workqueue_execute_start", HR_OSNOISE_RECORD_CAUSE, 0, {"function"}, NULL, true},
     {"timer", "hrtimer_expire_entry", HR_OSNOISE_RECORD_CAUSE, 0, {"function"}, NULL, true},
     {"timer", "timer_expire_entry", HR_OSNOISE_RECORD_CAUSE, 0, {"function"}, NULL, true},
-    {"csd", "csd_function_entry", HR_OSNOISE_RECORD_CAUSE, 0, {"func"}, NULL, true},
+    {"csd", "csd_function_entry", HR_OSNOISE_RECORD_CAUSE, 0, {"func", "csd"}, NULL, true},
+    {HR_OSNOISE_IPI_SYSTEM,
+     HR_OSNOISE_IPI_EVENT,
+     HR_OSNOISE_RECORD_IPI,
+     0,
+     {"function", "csd", "pid", "flags", "cpu"},
+     NULL,
+     true},
 };
 
 _Static_assert(sizeof(event_specs) / sizeof(event_specs[0]) == HR_EVENT_FORMATS, "");
@@ -224,7 +232,8 @@ static int read_event_format(struct hr_event_formats *formats, struct tep_handle
 static int read_event(struct hr_event_formats *formats, struct tep_handle *tep,
                       const struct hr_tracefs *tracefs, size_t i, struct hr_reason *reason)
 {
-    const bool is_cause = event_specs[i].type == HR_OSNOISE_RECORD_CAUSE;
+    const bool is_cause = event_specs[i].type == HR_OSNOISE_RECORD_CAUSE ||
+                          event_specs[i].type == HR_OSNOISE_RECORD_IPI;
     int status = read_event_format(formats, tep, tracefs, i, is_cause ? NULL : reason);
 
     if (status == 0 || !is_cause)

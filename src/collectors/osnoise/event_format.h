@@ -15,7 +15,7 @@
 #include "osnoise/tracefs.h"
 
 #define HR_EVENT_NUMBERS 8
-#define HR_EVENT_FORMATS 12
+#define HR_EVENT_FORMATS 13
 
 /** An event, and the names of its fields: numbers in the order of make_record(), and a text. */
 struct hr_event_spec {

@@ -16,6 +16,7 @@
 #include "osnoise/buffers.h"
 #include "osnoise/cause_events.h"
 #include "osnoise/instance_file.h"
+#include "osnoise/ipi_senders.h"
 #include "osnoise/owner.h"
 #include "osnoise/process_exit.h"
 
@@ -374,6 +375,7 @@ int hr_osnoise_instance_remove_unused(const struct hr_tracefs *tracefs, const ch
     char path[HR_OSNOISE_PATH];
     int status = -EBUSY;
 
+    hr_osnoise_ipi_senders_remove(tracefs, name);
     hr_osnoise_instance_file(path, name, "");
     for (int i = 0; i < BUSY_TRIES && status == -EBUSY; i++) {
         if (i > 0)

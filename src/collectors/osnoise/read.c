@@ -10,6 +10,7 @@
 #include "osnoise/cpus.h"
 #include "osnoise/instance.h"
 #include "osnoise/internal.h"
+#include "osnoise/ipi_senders.h"
 #include "osnoise/users.h"
 
 /* A CPU is silent after this many periods without a sample, but not before this time. */
@@ -337,9 +338,17 @@ static const char *name_function(void *context, uint64_t function)
     return hr_osnoise_function_name(osnoise->function_names, &osnoise->tracefs, function);
 }
 
+static void print_sender(void *context, const struct hr_osnoise_ipi_sender *sender,
+                         char text[HR_OSNOISE_SENDER])
+{
+    const struct hr_osnoise *osnoise = context;
+
+    hr_osnoise_ipi_sender_print(osnoise->root, sender, text);
+}
+
 static void read_single_noises(struct hr_osnoise *osnoise, struct hr_osnoise_reading *reading)
 {
-    const struct hr_osnoise_namer namer = {name_function, osnoise};
+    const struct hr_osnoise_namer namer = {name_function, print_sender, osnoise};
     uint64_t all_count = 0;
 
     if (osnoise->single_noises == NULL)

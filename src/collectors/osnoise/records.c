@@ -117,6 +117,11 @@ static void make_cause(const uint64_t *numbers, struct hr_osnoise_record *record
 {
     record->cause.function = numbers[0];
     record->cause.name[0] = '\0';
+    record->cause.request = numbers[1];
+    record->cause.sender = (struct hr_osnoise_ipi_sender){
+        .pid = (int)(uint32_t)numbers[2],
+        .in_interrupt = (numbers[3] & (HR_OSNOISE_FLAG_HARDIRQ | HR_OSNOISE_FLAG_SOFTIRQ)) != 0,
+        .cpu = (unsigned)numbers[4]};
 }
 
 static void set_common(const unsigned char *data, const struct hr_event_format *event,

@@ -8,6 +8,7 @@
 #ifndef HEADROOM_COLLECTORS_OSNOISE_RECORDS_H
 #define HEADROOM_COLLECTORS_OSNOISE_RECORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,10 +21,19 @@ enum hr_osnoise_record_type {
     HR_OSNOISE_RECORD_PART,         /**< an interference has ended: osnoise:irq_noise, … */
     HR_OSNOISE_RECORD_LATENCY,      /**< a timer's interrupt or thread begins: ftrace:timerlat */
     HR_OSNOISE_RECORD_CAUSE,        /**< a function begins: see osnoise/cause_events.h */
+    HR_OSNOISE_RECORD_IPI,          /**< who asked for one: see osnoise/ipi_senders.h */
 };
 
-/** Of `flags`: it was in an interrupt. */
+/** Of `flags`: it was in an interrupt, or in a softirq. */
 #define HR_OSNOISE_FLAG_HARDIRQ 0x08
+#define HR_OSNOISE_FLAG_SOFTIRQ 0x10
+
+/** What asks a CPU to run a function. */
+struct hr_osnoise_ipi_sender {
+    unsigned cpu;
+    int pid;           /**< of the task that was current there */
+    bool in_interrupt; /**< or in a softirq: that task has nothing to do with it */
+};
 
 struct hr_osnoise_record {
     enum hr_osnoise_record_type type;
@@ -54,6 +64,8 @@ struct hr_osnoise_record {
         struct {
             uint64_t function;          /**< its address */
             char name[HR_OSNOISE_NAME]; /**< empty; set by hr_osnoise_traces_end() */
+            uint64_t request; /**< the address of what another CPU asked for; 0: none did */
+            struct hr_osnoise_ipi_sender sender; /**< of that, in a RECORD_IPI */
         } cause;
     };
 };

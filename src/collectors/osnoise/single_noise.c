@@ -199,7 +199,7 @@ void hr_osnoise_single_noises_add_record(struct hr_osnoise_single_noises *single
 {
     struct cpu *at = &single_noises->cpus[place];
 
-    if (record->type == HR_OSNOISE_RECORD_CAUSE)
+    if (record->type == HR_OSNOISE_RECORD_CAUSE || record->type == HR_OSNOISE_RECORD_IPI)
         hr_osnoise_causes_add(&at->causes, record);
     if (record->type == HR_OSNOISE_RECORD_PART)
         remember_part(at, record);
@@ -225,6 +225,25 @@ uint64_t hr_osnoise_single_noises_count(const struct hr_osnoise_single_noises *s
 
 /* --- Names of functions --------------------------------------------------- */
 
+static void name_sender(const struct hr_osnoise_span *span, const struct hr_osnoise_namer *namer,
+                        char text[HR_OSNOISE_SENDER])
+{
+    if (!span->has_sender)
+        return;
+    namer->sender(namer->context, &span->sender, text);
+    if (span->has_other_senders)
+        snprintf(text + strlen(text), HR_OSNOISE_SENDER - strlen(text), " and others");
+}
+
+static void add_function(struct hr_osnoise_part *part, const char *name,
+                         const struct hr_osnoise_span *span, const struct hr_osnoise_namer *namer)
+{
+    const size_t i = part->function_count++;
+
+    snprintf(part->functions[i], HR_OSNOISE_NAME, "%s", name);
+    name_sender(span, namer, part->senders[i]);
+}
+
 /* One without a name is left out. */
 static void name_functions(struct hr_osnoise_part *part, struct hr_osnoise_spans *spans,
                            const struct hr_osnoise_namer *namer)
@@ -238,7 +257,7 @@ static void name_functions(struct hr_osnoise_part *part, struct hr_osnoise_spans
         if (part->function_count == HR_OSNOISE_FUNCTIONS)
             part->has_more_functions = true;
         else
-            snprintf(part->functions[part->function_count++], HR_OSNOISE_NAME, "%s", name);
+            add_function(part, name, &spans->of[i], namer);
     }
 }
 

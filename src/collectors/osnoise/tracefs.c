@@ -193,3 +193,13 @@ int hr_tracefs_append(const struct hr_tracefs *tracefs, const char *name, const 
 {
     return write_line(tracefs, name, text, O_APPEND);
 }
+
+int hr_tracefs_clear(const struct hr_tracefs *tracefs, const char *name)
+{
+    int fd = open_file(tracefs, name, O_WRONLY | O_TRUNC);
+
+    if (fd < 0)
+        return fd;
+    close(fd);
+    return 0;
+}

@@ -66,4 +66,8 @@ int hr_tracefs_write_number(const struct hr_tracefs *tracefs, const char *name, 
  * removes all triggers. @return 0 or a negative errno. */
 int hr_tracefs_append(const struct hr_tracefs *tracefs, const char *name, const char *text);
 
+/** Opens a file with O_TRUNC, and writes nothing: of a `trigger` that removes all triggers. @return
+ * 0 or a negative errno. */
+int hr_tracefs_clear(const struct hr_tracefs *tracefs, const char *name);
+
 #endif

@@ -96,12 +96,17 @@ static void name_function(struct hr_osnoise_record *record, const struct hr_osno
     snprintf(record->cause.name, sizeof(record->cause.name), "%s", name != NULL ? name : "?");
 }
 
+static bool is_of_function(const struct hr_osnoise_record *record)
+{
+    return record->type == HR_OSNOISE_RECORD_CAUSE || record->type == HR_OSNOISE_RECORD_IPI;
+}
+
 void hr_osnoise_traces_end(struct hr_osnoise_traces *traces, const struct hr_osnoise_namer *namer)
 {
     for (size_t i = 0; i < traces->cpu_count; i++) {
         struct cpu *cpu = &traces->cpus[i];
         for (size_t k = 0; k < cpu->kept_count; k++)
-            if (cpu->kept[k].record.type == HR_OSNOISE_RECORD_CAUSE)
+            if (is_of_function(&cpu->kept[k].record))
                 name_function(&cpu->kept[k].record, namer);
     }
 }
@@ -122,7 +127,7 @@ enum {
     IRQS_OFF = 0x01,
     NEED_RESCHED = 0x04,
     HARDIRQ = HR_OSNOISE_FLAG_HARDIRQ,
-    SOFTIRQ = 0x10,
+    SOFTIRQ = HR_OSNOISE_FLAG_SOFTIRQ,
     PREEMPT_RESCHED = 0x20,
     NMI = 0x40,
     BH_OFF = 0x80,
@@ -195,6 +200,15 @@ static void print_sample(FILE *file, const struct hr_osnoise_record *record)
             record->sample.softirq_count, record->sample.thread_count);
 }
 
+/* Of the task that was current, as in front of each record; its CPU had no such record. */
+static void print_sender(FILE *file, const struct hr_osnoise_record *record)
+{
+    const struct hr_osnoise_ipi_sender *sender = &record->cause.sender;
+
+    fprintf(file, "function=%s pid=%d cpu=%u%s", record->cause.name, sender->pid, sender->cpu,
+            sender->in_interrupt ? " in an interrupt" : "");
+}
+
 static void print_event(FILE *file, const struct hr_osnoise_record *record)
 {
     fprintf(file, "%s: ", record->event);
@@ -211,6 +225,9 @@ static void print_event(FILE *file, const struct hr_osnoise_record *record)
         break;
     case HR_OSNOISE_RECORD_CAUSE:
         fprintf(file, "function=%s", record->cause.name);
+        break;
+    case HR_OSNOISE_RECORD_IPI:
+        print_sender(file, record);
         break;
     case HR_OSNOISE_RECORD_LATENCY: /* of another mode */
         break;

@@ -152,6 +152,15 @@ static void print_functions(FILE *file, const struct hr_osnoise_part *part)
             putc(',', file);
         json_print_string(file, part->functions[i]);
     }
+    fputs("],\"senders\":[", file);
+    for (size_t i = 0; i < part->function_count; i++) {
+        if (i > 0)
+            putc(',', file);
+        if (part->senders[i][0] != '\0')
+            json_print_string(file, part->senders[i]);
+        else
+            fputs("null", file);
+    }
     fprintf(file, "],\"more_functions\":%s", part->has_more_functions ? "true" : "false");
 }
 

@@ -398,12 +398,14 @@ int osnoise_table_print(FILE *file, const struct osnoise_report *report)
 static void print_functions(FILE *file, const struct hr_osnoise_part *part,
                             enum label_charset charset)
 {
-    char name[HR_OSNOISE_NAME];
+    char name[HR_OSNOISE_NAME], sender[HR_OSNOISE_SENDER];
     if (part->function_count == 0)
         return;
     for (size_t i = 0; i < part->function_count; i++) {
         label_fit(part->functions[i], INT_MAX, charset, name, sizeof(name));
-        fprintf(file, "%s%s", i > 0 ? ", " : " (", name);
+        label_fit(part->senders[i], INT_MAX, charset, sender, sizeof(sender));
+        fprintf(file, "%s%s%s%s", i > 0 ? ", " : " (", name, sender[0] != '\0' ? " for " : "",
+                sender);
     }
     fprintf(file, "%s)", part->has_more_functions ? " and more" : "");
 }

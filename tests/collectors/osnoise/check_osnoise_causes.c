@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "collectors/osnoise/osnoise_pages.h"
+#include "headroom/root.h"
 #include "osnoise/cause_events.h"
 #include "osnoise/causes.h"
+#include "osnoise/ipi_senders.h"
 #include "support/suite.h"
 #include "support/tree.h"
 
@@ -144,6 +146,123 @@ START_TEST(the_oldest_is_forgotten)
 }
 END_TEST
 
+/* --- Who asked for it ------------------------------------------------------ */
+
+static void add_call(uint64_t time_ns, uint64_t request)
+{
+    const struct hr_osnoise_record record = {.type = HR_OSNOISE_RECORD_CAUSE,
+                                             .time_ns = time_ns,
+                                             .cause = {.function = 'f', .request = request}};
+
+    hr_osnoise_causes_add(&causes, &record);
+}
+
+static void add_sender(uint64_t time_ns, uint64_t request, struct hr_osnoise_ipi_sender sender)
+{
+    const struct hr_osnoise_record record = {
+        .type = HR_OSNOISE_RECORD_IPI,
+        .time_ns = time_ns,
+        .cause = {.function = 'f', .request = request, .sender = sender}};
+
+    hr_osnoise_causes_add(&causes, &record);
+}
+
+#define TASK(number) ((struct hr_osnoise_ipi_sender){.cpu = 4, .pid = (number)})
+
+/* "7", "7+" of several; "-": it isn't known */
+static void assert_sender(const char *expected)
+{
+    const struct hr_osnoise_spans spans = take(HR_OSNOISE_IRQ, 1000, 2000);
+    char text[32] = "-";
+
+    ck_assert_uint_eq(spans.count, 1);
+    if (spans.of[0].has_sender)
+        snprintf(text, sizeof(text), "%d%s", spans.of[0].sender.pid,
+                 spans.of[0].has_other_senders ? "+" : "");
+    ck_assert_str_eq(text, expected);
+}
+
+/* The kernel writes it before the function's record, or behind it. */
+START_TEST(a_sender_is_that_of_the_same_request)
+{
+    add_sender(1001, 0x10, TASK(7));
+    add_call(1002, 0x10);
+    assert_sender("7");
+    add_call(1001, 0x10);
+    add_sender(1002, 0x10, TASK(7));
+    assert_sender("7");
+    add_sender(1001, 0x10, TASK(7));
+    add_call(1002, 0x20);
+    assert_sender("-");
+    add_sender(1001, 0x10, TASK(7));
+    add(1002, 'w', false); /* what no other CPU asked for */
+    assert_sender("-");
+    add_call(1001, 0x10); /* the one before is used up */
+    assert_sender("-");
+}
+END_TEST
+
+START_TEST(of_several_senders_the_one_that_took_longest_is_named)
+{
+    add_sender(1001, 0x10, TASK(7));
+    add_call(1002, 0x10);
+    add_sender(1011, 0x20, TASK(8));
+    add_call(1012, 0x20);
+    assert_sender("8+");
+    add_sender(1801, 0x10, TASK(7));
+    add_call(1802, 0x10);
+    add_call(1803, 0x20);
+    assert_sender("7+");
+    add_sender(1901, 0x10, TASK(7));
+    add_call(1902, 0x10);
+    add_sender(1903, 0x20, TASK(7));
+    add_call(1904, 0x20);
+    assert_sender("7");
+}
+END_TEST
+
+/* Whatever task they interrupt. */
+START_TEST(interrupts_of_a_cpu_are_one_sender)
+{
+    struct hr_osnoise_ipi_sender sender = {.cpu = 4, .pid = 7, .in_interrupt = true};
+
+    add_sender(1001, 0x10, sender);
+    add_call(1002, 0x10);
+    sender.pid = 8;
+    add_sender(1011, 0x20, sender);
+    add_call(1012, 0x20);
+    assert_sender("8");
+    add_sender(1001, 0x10, sender);
+    add_call(1002, 0x10);
+    add_sender(1011, 0x20, TASK(9));
+    add_call(1012, 0x20);
+    assert_sender("9+");
+}
+END_TEST
+
+static const struct {
+    struct hr_osnoise_ipi_sender sender;
+    const char *text;
+} senders[] = {
+    {{0, 423, false}, "perf[423] on CPU 0"},
+    {{255, 423, true}, "an interrupt on CPU 255"},
+    {{3, 0, false}, "the idle task on CPU 3"},
+    {{3, 99, false}, "task 99, which has ended, on CPU 3"},
+};
+
+START_TEST(a_sender_is_named)
+{
+    struct hr_root *other;
+    char text[HR_OSNOISE_SENDER];
+
+    tree_write(tree, "proc/423/comm", "perf\n");
+    ck_assert_int_eq(hr_root_open(tree_path(tree), &other), 0);
+    hr_osnoise_ipi_sender_print(other, &senders[_i].sender, text);
+    ck_assert_str_eq(text, senders[_i].text);
+    hr_root_close(other);
+}
+END_TEST
+
 /* --- Recording ------------------------------------------------------------ */
 
 static void add_event(const char *event)
@@ -159,7 +278,7 @@ static void add_event(const char *event)
 
 static void assert_file(const char *file, const char *expected)
 {
-    char path[256], text[512];
+    char path[256], text[1024];
     size_t length = 0;
 
     snprintf(path, sizeof(path), "instances/other/events/%s", file);
@@ -207,6 +326,58 @@ static const struct {
     {{{1, 1}, {3, 3}, {5, 5}, {7, 7}, {9, 9}, {11, 11}, {13, 13}, {15, 15}, {17, 17}, {19, 20}},
      "CPU >= 1 && CPU <= 20"},
 };
+
+#define QUEUE_TRIGGER                                                                              \
+    "hist:keys=csd:from_pid=common_pid,from_flags=common_flags,from_cpu=common_cpu:size=4096"
+#define ENTRY_TRIGGER                                                                              \
+    "hist:keys=csd:pid=$from_pid,flags=$from_flags,cpu=$from_cpu:onmatch(csd.csd_queue_cpu)."      \
+    "trace(headroom_ipi,func,csd,$pid,$flags,$cpu):size=4096"
+#define OF_5                                                                                       \
+    "(CPU >= 5 && CPU <= 5) && (COMM ~ \"osnoise/*\" || COMM ~ \"ksoftirqd/*\" || COMM ~ "         \
+    "\"ktimers/*\")\n"
+
+/* A file keeps what is appended. */
+START_TEST(records_senders)
+{
+    struct hr_cpu_set cpus = {{0}};
+    char text[1024];
+
+    hr_cpu_set_add(&cpus, 5);
+    tree_write(tree, "synthetic_events", "%s", "other u32 field\n");
+    tree_write(tree, "instances/other/events/synthetic/headroom_ipi/enable", "0\n");
+    add_event("csd/csd_queue_cpu");
+    add_event("csd/csd_function_entry");
+    hr_osnoise_cause_events_record(&tracefs, "other", &cpus);
+    ck_assert_int_eq(hr_tracefs_read(&tracefs, "synthetic_events", text, sizeof(text), NULL), 0);
+    ck_assert_str_eq(text, "other u32 field\n"
+                           "headroom_ipi u64 function; u64 csd; s32 pid; u8 flags; u32 cpu\n");
+    assert_file("csd/csd_queue_cpu/trigger", QUEUE_TRIGGER " if cpu >= 5 && cpu <= 5\n");
+    assert_file("csd/csd_queue_cpu/enable", "");
+    assert_file("csd/csd_function_entry/trigger",
+                ENTRY_TRIGGER " if " OF_5 "hist:keys=func.sym:size=512 if " OF_5);
+    assert_file("synthetic/headroom_ipi/enable", "1\n");
+    hr_osnoise_ipi_senders_remove(&tracefs, "other");
+    assert_file("synthetic/headroom_ipi/enable", "0\n");
+    assert_file("csd/csd_function_entry/trigger", "");
+    assert_file("csd/csd_queue_cpu/trigger", "");
+    ck_assert_int_eq(hr_tracefs_read(&tracefs, "synthetic_events", text, sizeof(text), NULL), 0);
+    ck_assert_ptr_nonnull(strstr(text, "\n!headroom_ipi\n"));
+}
+END_TEST
+
+/* Without CONFIG_SYNTH_EVENTS functions have names, but no senders. */
+START_TEST(records_functions_without_senders)
+{
+    const struct hr_cpu_set all = {{0}};
+
+    add_event("csd/csd_queue_cpu");
+    add_event("csd/csd_function_entry");
+    hr_osnoise_cause_events_record(&tracefs, "other", &all);
+    assert_file("csd/csd_queue_cpu/trigger", "");
+    assert_file("csd/csd_function_entry/trigger", "hist:keys=func.sym:size=512 if " WORKLOAD);
+    assert_file("csd/csd_function_entry/enable", "1\n");
+}
+END_TEST
 
 START_TEST(records_of_the_cpus_alone)
 {
@@ -365,7 +536,13 @@ int main(void)
     tcase_add_test(tests, the_same_function_is_added_up);
     tcase_add_test(tests, the_longest_are_kept);
     tcase_add_test(tests, the_oldest_is_forgotten);
+    tcase_add_test(tests, a_sender_is_that_of_the_same_request);
+    tcase_add_test(tests, of_several_senders_the_one_that_took_longest_is_named);
+    tcase_add_test(tests, interrupts_of_a_cpu_are_one_sender);
+    tcase_add_loop_test(tests, a_sender_is_named, 0, (int)(sizeof(senders) / sizeof(senders[0])));
     tcase_add_test(tests, records_what_there_is);
+    tcase_add_test(tests, records_senders);
+    tcase_add_test(tests, records_functions_without_senders);
     tcase_add_loop_test(tests, records_of_the_cpus_alone, 0,
                         (int)(sizeof(filters) / sizeof(filters[0])));
     tcase_add_test(tests, records_nothing_in_vain);

@@ -64,12 +64,14 @@ static const struct cause {
     enum hr_osnoise_kind kind;
     const char *name; /* what that of the interference begins with */
     const char *function;
+    bool is_asked; /* by another CPU */
 } causes[] = {
     {"workqueue/workqueue_execute_start", queue_work, HR_OSNOISE_THREAD,
-     "kworker/1:", "refresh_vm_stats"},
-    {"timer/hrtimer_expire_entry", sleep_there, HR_OSNOISE_IRQ, "local_timer", "hrtimer_wakeup"},
+     "kworker/1:", "refresh_vm_stats", false},
+    {"timer/hrtimer_expire_entry", sleep_there, HR_OSNOISE_IRQ, "local_timer", "hrtimer_wakeup",
+     false},
     {"csd/csd_function_entry", call_function, HR_OSNOISE_IRQ, "call_function_single",
-     "remote_function"},
+     "remote_function", true},
 };
 
 static bool is_real_time(void)
@@ -122,11 +124,40 @@ static bool has_function(const struct hr_osnoise_part *part, const char *functio
     return false;
 }
 
+/* The program that asks; the workload's CPU has no room for it. */
+static char sender[64];
+
+static void name_sender(pid_t pid)
+{
+    char name[32] = "";
+    FILE *file = fopen("/proc/self/comm", "re");
+
+    ck_assert_ptr_nonnull(file);
+    ck_assert_ptr_nonnull(fgets(name, sizeof(name), file));
+    fclose(file);
+    name[strcspn(name, "\n")] = '\0';
+    snprintf(sender, sizeof(sender), "%s[%d] on CPU 0", name, (int)pid);
+}
+
 /* The interferences of that kind and name, and those of them, or of others, that have the function;
- * and noises that are a tick alone. */
+ * functions with that sender, and with another; and noises that are a tick alone. */
 struct count {
-    unsigned expected, found, elsewhere, named, unnamed;
+    unsigned expected, found, elsewhere, sent, sent_else, named, unnamed;
 };
+
+static void count_senders(const struct hr_osnoise_part *part, const char *function,
+                          struct count *count)
+{
+    for (size_t i = 0; i < part->function_count; i++) {
+        if (strcmp(part->functions[i], function) != 0)
+            continue;
+        count->sent += strcmp(part->senders[i], sender) == 0;
+        if (part->senders[i][0] == '\0' || strcmp(part->senders[i], sender) == 0)
+            continue;
+        count->sent_else++;
+        printf("# %s for %s\n", function, part->senders[i]);
+    }
+}
 
 static void count_part(const struct cause *cause, const struct hr_osnoise_part *part,
                        struct count *count)
@@ -137,6 +168,7 @@ static void count_part(const struct cause *cause, const struct hr_osnoise_part *
 
     count->expected += is_there;
     count->found += is_there && has;
+    count_senders(part, cause->function, count);
     count->elsewhere += !is_there && has;
 }
 
@@ -180,6 +212,7 @@ START_TEST(names_what_ran)
     live.options.causes = true;
     live_begin();
     const pid_t pid = start(cause->make);
+    name_sender(pid);
     for (int i = 0; i < 100 && count.found < 5; i++) {
         live_sleep_ms(100);
         live_read();
@@ -187,12 +220,15 @@ START_TEST(names_what_ran)
     }
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    printf("# %s: %u of %u %s..., %u elsewhere; of ticks %u have a function, %u have none\n",
-           cause->function, count.found, count.expected, cause->name, count.elsewhere, count.named,
-           count.unnamed);
+    printf("# %s: %u of %u %s..., %u elsewhere, %u for %s; of ticks %u have a function, %u have "
+           "none\n",
+           cause->function, count.found, count.expected, cause->name, count.elsewhere, count.sent,
+           sender, count.named, count.unnamed);
     fflush(stdout);
     ck_assert_uint_ge(count.found, 5);
     ck_assert_uint_eq(count.elsewhere, 0);
+    ck_assert_uint_eq(count.sent, cause->is_asked ? count.found : 0);
+    ck_assert_uint_eq(count.sent_else, 0);
     if (!is_real_time()) /* where an interrupt may only wake that thread */
         ck_assert_uint_eq(count.unnamed, 0);
 }

@@ -197,6 +197,52 @@ static void check_function(const struct hr_osnoise_record *record, void *context
     *(int *)context = -1;
 }
 
+/* Each field of a synthetic event has 8 bytes. */
+static const struct {
+    uint64_t flags;
+    bool in_interrupt;
+} senders[] = {
+    {0x01, false}, /* with interrupts off */
+    {0x05, false}, /* and to be rescheduled */
+    {0x09, true},  {0x10, true}, {0x18, true},
+};
+
+static void check_sender(const struct hr_osnoise_record *record, void *context)
+{
+    const struct hr_osnoise_ipi_sender *sender = &record->cause.sender;
+
+    ck_assert_int_eq(record->type, HR_OSNOISE_RECORD_IPI);
+    ck_assert_str_eq(record->event, "headroom_ipi");
+    ck_assert_uint_eq(record->cause.function, 0xffffffff81249dd0);
+    ck_assert_uint_eq(record->cause.request, 0xffff888012345678);
+    ck_assert_int_eq(sender->pid, 423);
+    ck_assert_uint_eq(sender->cpu, 255);
+    ck_assert_int_eq(sender->in_interrupt, senders[*(int *)context].in_interrupt);
+    *(int *)context = -1;
+}
+
+START_TEST(senders_are_found_by_their_names)
+{
+    struct hr_osnoise_decoder *decoder = open_recorded();
+    struct page page = {.used = 0};
+    const struct {
+        uint16_t type;
+        uint8_t flags, preempt_count;
+        int32_t pid;
+        uint64_t numbers[5];
+    } event = {
+        IPI, 0x19, 2, -93, {0xffffffff81249dd0, 0xffff888012345678, 423, senders[_i].flags, 255}};
+    uint64_t lost = 0;
+    int i = _i;
+
+    put_event(&page, &event, sizeof(event));
+    size_t size = end_page(&page, 0);
+    ck_assert_int_eq(hr_osnoise_decode(decoder, page.bytes, size, check_sender, &i, &lost), 0);
+    ck_assert_int_eq(i, -1);
+    hr_osnoise_decoder_close(decoder);
+}
+END_TEST
+
 START_TEST(functions_are_found_by_their_names)
 {
     struct hr_osnoise_decoder *decoder = open_recorded();
@@ -669,6 +715,7 @@ static TCase *pages(void)
     tcase_add_test(tests, records_have_their_times);
     tcase_add_test(tests, times_are_added_up);
     tcase_add_loop_test(tests, functions_are_found_by_their_names, 0, COUNT(functions));
+    tcase_add_loop_test(tests, senders_are_found_by_their_names, 0, COUNT(senders));
     tcase_add_test(tests, an_empty_page_has_nothing);
     tcase_add_test(tests, what_isnt_a_record_is_passed_over);
     tcase_add_test(tests, a_long_event_has_its_length_in_a_word_of_its_own);

@@ -28,6 +28,8 @@ static void set_up(void)
     live_set("osnoise/period_us", "500000");
     live_set("tracing_thresh", "7");
     live_set("osnoise/options", "OSNOISE_PREEMPT_DISABLE");
+    live.options.max_single_ns = 1000000;
+    live.options.causes = true;
     live_list(live.before);
 }
 
@@ -48,6 +50,8 @@ START_TEST(restores_when_it_ends)
 {
     live.options.mode = modes[_i];
     live.options.by_source = true;
+    if (modes[_i] == HR_OSNOISE_SOURCES)
+        live.options.max_single_ns = 0;
     live_begin();
     assert_changed();
     ck_assert_int_eq(live_count_workers() > 0, modes[_i] != HR_OSNOISE_SOURCES);
@@ -186,7 +190,6 @@ START_TEST(restores_wherever_it_fails)
     int status = -EMFILE, failure_count = 0;
 
     live.options.by_source = live.options.histogram = true;
-    live.options.max_single_ns = 1000000;
     live_open();
     for (int count = used; status < 0 && count < used + 32; count++) {
         limit_descriptors((rlim_t)count);

@@ -66,7 +66,14 @@ static const char *name_function(void *context, uint64_t function)
     return function == 'x' ? NULL : name;
 }
 
-static const struct hr_osnoise_namer namer = {name_function, &single_noises};
+static void print_sender(void *context, const struct hr_osnoise_ipi_sender *sender,
+                         char text[HR_OSNOISE_SENDER])
+{
+    ck_assert_ptr_eq(context, &single_noises);
+    snprintf(text, HR_OSNOISE_SENDER, "%d on CPU %u", sender->pid, sender->cpu);
+}
+
+static const struct hr_osnoise_namer namer = {name_function, print_sender, &single_noises};
 
 static void take(void)
 {
@@ -398,15 +405,68 @@ START_TEST(of_many_functions_there_are_more)
 }
 END_TEST
 
+static void add_call(uint64_t time_ns, char function, uint64_t request)
+{
+    const struct hr_osnoise_record record = {
+        .type = HR_OSNOISE_RECORD_CAUSE,
+        .time_ns = time_ns,
+        .cause = {.function = (uint64_t)function, .request = request}};
+
+    add(record);
+}
+
+static void add_sender(uint64_t time_ns, char function, uint64_t request, int pid)
+{
+    const struct hr_osnoise_record record = {.type = HR_OSNOISE_RECORD_IPI,
+                                             .time_ns = time_ns,
+                                             .cause = {.function = (uint64_t)function,
+                                                       .request = request,
+                                                       .sender = {.pid = pid, .cpu = 4}}};
+
+    add(record);
+}
+
+START_TEST(functions_have_their_senders)
+{
+    add_sender(10010, 'a', 0x100, 423);
+    add_call(10011, 'a', 0x100);
+    add_call(10041, 'b', 0x200);
+    add_part(HR_OSNOISE_IRQ, "call_function", 10000, 10050);
+    add(single_noise(10000, 2000, 1));
+    take_one();
+    assert_functions(0, "ab");
+    ck_assert_str_eq(found->parts[0].senders[0], "423 on CPU 4");
+    ck_assert_str_eq(found->parts[0].senders[1], "");
+}
+END_TEST
+
+/* In the second interrupt, which is the same source of noise. */
+START_TEST(a_function_may_have_other_senders)
+{
+    add_sender(10010, 'a', 0x100, 423);
+    add_call(10011, 'a', 0x100);
+    add_part(HR_OSNOISE_IRQ, "call_function", 10000, 10050);
+    add_sender(10110, 'a', 0x100, 7);
+    add_call(10111, 'a', 0x100);
+    add_part(HR_OSNOISE_IRQ, "call_function", 10100, 10200);
+    add(single_noise(10000, 2000, 2));
+    take_one();
+    assert_functions(0, "a");
+    ck_assert_str_eq(found->parts[0].senders[0], "7 on CPU 4 and others");
+}
+END_TEST
+
 START_TEST(functions_before_a_loss_are_forgotten)
 {
     add_function(10010, 'a');
+    add_sender(10011, 'b', 0x100, 423);
     hr_osnoise_single_noises_mark_lost(single_noises, 2);
-    add_function(10020, 'b');
+    add_call(10020, 'b', 0x100);
     add_part(HR_OSNOISE_THREAD, "kworker/8:1", 10000, 10100);
     add(single_noise(10000, 2000, 1));
     take_one();
     assert_functions(0, "b");
+    ck_assert_str_eq(found->parts[0].senders[0], "");
 }
 END_TEST
 
@@ -443,6 +503,8 @@ int main(void)
     tcase_add_test(tests, a_noisy_cpu_hides_no_other);
     tcase_add_test(tests, parts_have_their_functions);
     tcase_add_test(tests, of_many_functions_there_are_more);
+    tcase_add_test(tests, functions_have_their_senders);
+    tcase_add_test(tests, a_function_may_have_other_senders);
     tcase_add_test(tests, functions_before_a_loss_are_forgotten);
     tcase_add_test(tests, a_noise_may_end_beyond_all_numbers);
     return run_suite("osnoise_singles", tests);

@@ -22,7 +22,7 @@ static const char *name_function(void *context, uint64_t function)
     return function == 0xffff1 ? "vmstat_update" : NULL;
 }
 
-static const struct hr_osnoise_namer namer = {name_function, NULL};
+static const struct hr_osnoise_namer namer = {name_function, NULL, NULL};
 
 static void set_up(void)
 {

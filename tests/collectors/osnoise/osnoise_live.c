@@ -102,7 +102,8 @@ static int is_visible(const struct dirent *entry)
 
 void live_list(char listing[LIVE_LISTING])
 {
-    static const char *const files[] = {"tracing_thresh", "current_tracer", "tracing_on"};
+    static const char *const files[] = {"tracing_thresh", "current_tracer", "tracing_on",
+                                        "synthetic_events"};
     struct dirent **entries;
     char file[300];
 

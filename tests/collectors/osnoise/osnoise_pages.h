@@ -22,7 +22,7 @@ enum {
     SOFTIRQ_NOISE,
     THREAD_NOISE
 };
-enum { WORK_START = 83, HRTIMER_EXPIRE = 164, TIMER_EXPIRE = 170, CALL = 192 };
+enum { WORK_START = 83, HRTIMER_EXPIRE = 164, TIMER_EXPIRE = 170, CALL = 192, IPI = 693 };
 
 /* Flags of a page: records were overwritten before it, and how many stands at its end. */
 #define MISSED (UINT64_C(1) << 31)

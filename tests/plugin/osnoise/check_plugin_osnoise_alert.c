@@ -49,12 +49,15 @@ static const struct {
       PARTS({HR_OSNOISE_THREAD, "kworker/3:1", 93, 1900000, .count = 2,
              .functions = {"refresh_vm_stats", "nvme_timeout [nvme]"}, .function_count = 2},
             {HR_OSNOISE_IRQ, "local_timer", 236, 9000, .count = 1, .functions = {"a", "b", "c"},
-             .function_count = 3, .has_more_functions = true}),
+             .senders = {"", "perf[423] on CPU 0"}, .function_count = 3,
+             .has_more_functions = true}),
       .parts_are_all = false},
      "noise of 2013 us on CPU 3, above 50 us: thread kworker/3:1[93] (refresh_vm_stats, "
-     "nvme_timeout [nvme]) 1900 us (2 times), irq local_timer[236] (a, b, c and more) 9 us, and "
+     "nvme_timeout [nvme]) 1900 us (2 times), irq local_timer[236] (a, b for perf[423] on CPU 0, c "
+     "and "
+     "more) 9 us, and "
      "more",
-     "irq local_timer[236] (a, b, c and more) 9 us"},
+     "irq local_timer[236] (a, b for perf[423] on CPU 0, c and more) 9 us"},
     {{3, 51000, 0, .parts_are_all = true},
      "noise of 51 us on CPU 3, above 50 us, without any interference that the kernel saw: "
      "hardware, firmware or the host of a virtual machine",
