@@ -65,6 +65,9 @@ void hr_cpu_set_merge(struct hr_cpu_set *set, const struct hr_cpu_set *added);
 /** Removes the CPUs that aren't in the other set. */
 void hr_cpu_set_keep(struct hr_cpu_set *set, const struct hr_cpu_set *kept);
 
+/** Removes the CPUs of the other set. */
+void hr_cpu_set_remove(struct hr_cpu_set *set, const struct hr_cpu_set *removed);
+
 /** @return the number of CPUs in the set. */
 size_t hr_cpu_set_count(const struct hr_cpu_set *set);
 

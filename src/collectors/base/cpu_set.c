@@ -99,6 +99,12 @@ void hr_cpu_set_keep(struct hr_cpu_set *set, const struct hr_cpu_set *kept)
         set->words[i] &= kept->words[i];
 }
 
+void hr_cpu_set_remove(struct hr_cpu_set *set, const struct hr_cpu_set *removed)
+{
+    for (size_t i = 0; i < HR_CPU_MAX / WORD_BITS; i++)
+        set->words[i] &= ~removed->words[i];
+}
+
 size_t hr_cpu_set_count(const struct hr_cpu_set *set)
 {
     size_t count = 0;

@@ -11,8 +11,6 @@
 #include "headroom/array.h"
 #include "isolation/internal.h"
 
-#define WORDS (sizeof(((struct hr_cpu_set *)NULL)->words) / sizeof(uint64_t))
-
 /* --- Sets and lists ------------------------------------------------------- */
 
 struct hr_cpu_set hr_isolation_common(const struct hr_cpu_set *a, const struct hr_cpu_set *b)
@@ -27,8 +25,7 @@ struct hr_cpu_set hr_isolation_without(const struct hr_cpu_set *a, const struct 
 {
     struct hr_cpu_set rest = *a;
 
-    for (size_t i = 0; i < WORDS; i++)
-        rest.words[i] &= ~b->words[i];
+    hr_cpu_set_remove(&rest, b);
     return rest;
 }
 

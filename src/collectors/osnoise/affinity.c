@@ -17,17 +17,29 @@ static bool find_allowed(struct hr_osnoise_affinity *affinity)
     return true;
 }
 
-void hr_osnoise_affinity_avoid(struct hr_osnoise_affinity *affinity, const struct hr_cpu_set *cpus)
+/* Unless none would be left. */
+static void leave_out(struct hr_osnoise_affinity *affinity, const struct hr_cpu_set *cpus)
+{
+    const size_t size = sizeof(affinity->moved);
+    cpu_set_t left[HR_CPU_MAX / CPU_SETSIZE];
+
+    memcpy(left, affinity->moved, size);
+    for (unsigned cpu = hr_cpu_set_next(cpus, 0); cpu < HR_CPU_MAX;
+         cpu = hr_cpu_set_next(cpus, cpu + 1))
+        CPU_CLR_S(cpu, size, left);
+    if (CPU_COUNT_S(size, left) > 0)
+        memcpy(affinity->moved, left, size);
+}
+
+void hr_osnoise_affinity_avoid(struct hr_osnoise_affinity *affinity, const struct hr_cpu_set *cpus,
+                               const struct hr_cpu_set *occupied)
 {
     const size_t size = sizeof(affinity->before);
 
     if (!find_allowed(affinity))
         return;
     memcpy(affinity->moved, affinity->before, size);
-    for (unsigned cpu = hr_cpu_set_next(cpus, 0); cpu < HR_CPU_MAX;
-         cpu = hr_cpu_set_next(cpus, cpu + 1))
-        CPU_CLR_S(cpu, size, affinity->moved);
-    if (CPU_COUNT_S(size, affinity->moved) == 0)
-        memcpy(affinity->moved, affinity->before, size);
+    leave_out(affinity, occupied);
+    leave_out(affinity, cpus);
     affinity->is_moved = pthread_setaffinity_np(pthread_self(), size, affinity->moved) == 0;
 }

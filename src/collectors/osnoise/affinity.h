@@ -21,7 +21,11 @@ struct hr_osnoise_affinity {
 /**
  * Moves the calling thread off some CPUs, and back to those that it was moved off before. If it may
  * run nowhere else, it may run where it was allowed to before; if moving fails, it stays.
+ *
+ * @param occupied  CPUs on which it would get no time. It is moved off these, too; before all, as a
+ *                  thread that never runs can't be killed either.
  */
-void hr_osnoise_affinity_avoid(struct hr_osnoise_affinity *affinity, const struct hr_cpu_set *cpus);
+void hr_osnoise_affinity_avoid(struct hr_osnoise_affinity *affinity, const struct hr_cpu_set *cpus,
+                               const struct hr_cpu_set *occupied);
 
 #endif

@@ -63,7 +63,7 @@ static bool is_measured(const struct hr_osnoise_plan *plan, unsigned cpu)
 
 /* The tracer's threads would never run there, and stopping the tracer would wait for them forever.
  */
-static int check_reachable(const struct hr_osnoise_plan *plan, const struct hr_cpu_set *reachable,
+static int check_reachable(const struct hr_osnoise_plan *plan, const struct hr_cpu_set *occupied,
                            struct hr_reason *reason)
 {
     struct hr_cpu_set unreachable = {0};
@@ -71,9 +71,9 @@ static int check_reachable(const struct hr_osnoise_plan *plan, const struct hr_c
 
     if (!plan->has_workload)
         return 0;
-    for (unsigned cpu = hr_cpu_set_next(&plan->online, 0); cpu < HR_CPU_MAX;
-         cpu = hr_cpu_set_next(&plan->online, cpu + 1))
-        if (is_measured(plan, cpu) && !hr_cpu_set_has(reachable, cpu))
+    for (unsigned cpu = hr_cpu_set_next(occupied, 0); cpu < HR_CPU_MAX;
+         cpu = hr_cpu_set_next(occupied, cpu + 1))
+        if (is_measured(plan, cpu))
             hr_cpu_set_add(&unreachable, cpu);
     if (hr_cpu_set_count(&unreachable) == 0)
         return 0;
@@ -118,7 +118,8 @@ static int resize(const struct hr_tracefs *tracefs, const char *instance,
  * ordinary threads get no time keep the large one. The file for all CPUs would wait for those, too.
  */
 int hr_osnoise_buffers_set(const struct hr_tracefs *tracefs, const char *instance,
-                           const struct hr_osnoise_plan *plan, struct hr_reason *reason)
+                           const struct hr_osnoise_plan *plan, struct hr_cpu_set *occupied,
+                           struct hr_reason *reason)
 {
     const struct hr_cpu_set disturbed = find_disturbed_cpus(plan);
     struct hr_cpu_set reachable;
@@ -127,7 +128,9 @@ int hr_osnoise_buffers_set(const struct hr_tracefs *tracefs, const char *instanc
     if (status < 0)
         return hr_reason_set(reason, status, "can't run a thread on each CPU (%s)",
                              strerror(-status));
-    status = check_reachable(plan, &reachable, reason);
+    *occupied = disturbed;
+    hr_cpu_set_remove(occupied, &reachable);
+    status = check_reachable(plan, occupied, reason);
     if (status < 0)
         return status;
     status = resize(tracefs, instance, plan, &reachable);

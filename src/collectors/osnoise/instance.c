@@ -253,7 +253,8 @@ static int add_count_triggers(const struct hr_tracefs *tracefs, const char *name
 /* --- Public --------------------------------------------------------------- */
 
 static int set_up_instance(const struct hr_tracefs *tracefs, const char *name,
-                           const struct hr_osnoise_plan *plan, struct hr_reason *reason)
+                           const struct hr_osnoise_plan *plan, struct hr_cpu_set *occupied,
+                           struct hr_reason *reason)
 {
     uint64_t pid = 0;
     int status = check_tracer(tracefs, name, plan->tracer, reason);
@@ -261,7 +262,7 @@ static int set_up_instance(const struct hr_tracefs *tracefs, const char *name,
     if (status == 0)
         pid = hr_osnoise_exit_find_pid(tracefs, name);
     if (status == 0)
-        status = hr_osnoise_buffers_set(tracefs, name, plan, reason);
+        status = hr_osnoise_buffers_set(tracefs, name, plan, occupied, reason);
     if (status == 0)
         status = set_cpus(tracefs, name, plan, reason);
     if (status == 0)
@@ -279,8 +280,8 @@ static int set_up_instance(const struct hr_tracefs *tracefs, const char *name,
 }
 
 int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
-                             const struct hr_osnoise_plan *plan, int *lock,
-                             struct hr_reason *reason)
+                             const struct hr_osnoise_plan *plan, struct hr_cpu_set *occupied,
+                             int *lock, struct hr_reason *reason)
 {
     int status = make_directory(tracefs, name, reason);
 
@@ -290,7 +291,7 @@ int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
     if (status < 0)
         hr_osnoise_instance_explain(reason, status, "can't lock the instance %s", name);
     else
-        status = set_up_instance(tracefs, name, plan, reason);
+        status = set_up_instance(tracefs, name, plan, occupied, reason);
     if (status == 0)
         return 0;
     hr_osnoise_instance_remove(tracefs, name, lock);

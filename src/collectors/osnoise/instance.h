@@ -52,16 +52,18 @@ struct hr_osnoise_plan {
  *
  * The kernel stops the instance when this process exits, where it can: see osnoise/process_exit.h.
  *
- * @param name  its name.
- * @param lock  receives the instance's lock, see osnoise/owner.h.
+ * @param name      its name.
+ * @param occupied  receives the CPUs, of those that are recorded or aren't isolated, on which a
+ *                  real-time task leaves ordinary threads no time.
+ * @param lock      receives the instance's lock, see osnoise/owner.h.
  * @return 0; -EEXIST: there is one of that name; -EOPNOTSUPP: the kernel has no hist triggers, or
  * no osnoise in instances; -ENOENT: it has no events of osnoise; -EACCES, -EPERM, -ENOMEM, … With
  *         the reason; nothing is left behind. -EBUSY: with has_workload, if a real-time task leaves
  * no time on a CPU to record; without, such a CPU keeps the large buffer of a new instance.
  */
 int hr_osnoise_instance_make(const struct hr_tracefs *tracefs, const char *name,
-                             const struct hr_osnoise_plan *plan, int *lock,
-                             struct hr_reason *reason);
+                             const struct hr_osnoise_plan *plan, struct hr_cpu_set *occupied,
+                             int *lock, struct hr_reason *reason);
 
 /** Whether an instance has a tracer of runs set: osnoise or timerlat. @return 1; 0; or a negative
  * errno: -ENOENT: there is no such instance. */

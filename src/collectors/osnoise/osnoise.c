@@ -98,9 +98,6 @@ static int plan_settings(struct hr_osnoise *osnoise, struct hr_reason *reason)
     choose_settings(osnoise, &now);
     remember_originals(&osnoise->state, &now);
     osnoise->seen = osnoise->options.mode == HR_OSNOISE_ATTACH ? now : osnoise->state.ours;
-    hr_osnoise_affinity_avoid(&osnoise->affinity, osnoise->options.mode == HR_OSNOISE_ATTACH
-                                                      ? &now.cpus
-                                                      : &osnoise->cpus);
     return 0;
 }
 
@@ -164,7 +161,8 @@ static void make_plan(struct hr_osnoise *osnoise)
 
 /* The state file names the instance before it is created: a crash in between leaves one that isn't
  * there, which needs no removal, but none that is unknown. */
-static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
+static int make_instance(struct hr_osnoise *osnoise, struct hr_cpu_set *occupied,
+                         struct hr_reason *reason)
 {
     int status = hr_osnoise_state_sign(&osnoise->state);
 
@@ -176,7 +174,8 @@ static int make_instance(struct hr_osnoise *osnoise, struct hr_reason *reason)
     status = write_state_file(osnoise, reason);
     return status < 0 ? status
                       : hr_osnoise_instance_make(&osnoise->tracefs, osnoise->state.instance,
-                                                 &osnoise->plan, &osnoise->instance_lock, reason);
+                                                 &osnoise->plan, occupied, &osnoise->instance_lock,
+                                                 reason);
 }
 
 /* Another program that has begun meanwhile would get this run's settings. */
@@ -473,10 +472,21 @@ static int prepare_run(struct hr_osnoise *osnoise, struct hr_reason *reason)
     return status;
 }
 
+static void avoid_measured_cpus(struct hr_osnoise *osnoise, const struct hr_cpu_set *occupied)
+{
+    const bool is_attached = osnoise->options.mode == HR_OSNOISE_ATTACH;
+
+    hr_osnoise_affinity_avoid(&osnoise->affinity,
+                              is_attached ? &osnoise->seen.cpus : &osnoise->cpus, occupied);
+}
+
 static int set_up_run(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
-    int status = make_instance(osnoise, reason);
+    struct hr_cpu_set occupied;
+    int status = make_instance(osnoise, &occupied, reason);
 
+    if (status == 0)
+        avoid_measured_cpus(osnoise, &occupied);
     if (status == 0)
         status = open_readers(osnoise, reason);
     if (status == 0)

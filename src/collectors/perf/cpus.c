@@ -50,8 +50,7 @@ static void leave_out(struct hr_perf_cpus *cpus, struct hr_cpu_set *online)
     struct hr_cpu_set left_out = *online;
 
     hr_cpu_set_keep(online, &cpus->chosen);
-    for (size_t i = 0; i < sizeof(online->words) / sizeof(online->words[0]); i++)
-        left_out.words[i] &= ~online->words[i];
+    hr_cpu_set_remove(&left_out, online);
     cpus->generation += memcmp(&left_out, &cpus->left_out, sizeof(left_out)) != 0;
     cpus->left_out = left_out;
 }

@@ -329,12 +329,6 @@ static int find_event(struct search *search, struct hr_text text)
 
 /* --- Encodings --------------------------------------------------------------- */
 
-static void remove_cpus(struct hr_cpu_set *set, const struct hr_cpu_set *taken)
-{
-    for (size_t i = 0; i < HR_CPU_MAX / 64; i++)
-        set->words[i] &= ~taken->words[i];
-}
-
 /* One encoding, on the CPUs of the PMU if it has a file with these. */
 static void encode_for_all_cores(const struct search *search, struct hr_perf_event *event)
 {
@@ -361,7 +355,7 @@ static void encode_for_pmu(const struct search *search, const struct hr_perf_pmu
         encoding->attr.config |= (uint64_t)pmu->type << PERF_PMU_TYPE_SHIFT;
     encoding->cpus = pmu->cpus;
     for (size_t i = 0; i < event->encoding_count; i++)
-        remove_cpus(&encoding->cpus, &event->encodings[i].cpus);
+        hr_cpu_set_remove(&encoding->cpus, &event->encodings[i].cpus);
     event->encoding_count++;
 }
 

@@ -236,6 +236,18 @@ START_TEST(has_room_for_all)
 }
 END_TEST
 
+START_TEST(removes)
+{
+    struct hr_cpu_set set = {{0}}, removed = {{0}}, expected = {{0}};
+
+    ck_assert_int_eq(hr_cpu_set_parse("0-3,64,8191", 11, &set), 0);
+    ck_assert_int_eq(hr_cpu_set_parse("1,4,64-65,8191", 14, &removed), 0);
+    ck_assert_int_eq(hr_cpu_set_parse("0,2-3", 5, &expected), 0);
+    hr_cpu_set_remove(&set, &removed);
+    ck_assert(hr_cpu_set_equal(&set, &expected));
+}
+END_TEST
+
 START_TEST(compares)
 {
     struct hr_cpu_set a = {{0}}, b = {{0}};
@@ -261,6 +273,7 @@ int main(void)
     tcase_add_loop_test(tests, prints_what_the_kernel_parses, 0, COUNT(printed));
     tcase_add_test(tests, prints_what_it_is);
     tcase_add_test(tests, has_room_for_all);
+    tcase_add_test(tests, removes);
     tcase_add_test(tests, compares);
     return run_suite("cpu_set", tests);
 }

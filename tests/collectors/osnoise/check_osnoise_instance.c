@@ -27,7 +27,7 @@ static struct tree *tree;
 static struct hr_root *root;
 static struct hr_tracefs tracefs;
 static struct hr_reason reason;
-static struct hr_cpu_set hogged;
+static struct hr_cpu_set hogged, occupied;
 static int find_error;
 static int lock; /* of the instance; -1: none */
 
@@ -43,8 +43,7 @@ int __wrap_hr_osnoise_find_reachable_cpus(const struct hr_cpu_set *cpus, uint64_
     if (find_error < 0)
         return find_error;
     *reachable = *cpus;
-    for (size_t i = 0; i < sizeof(hogged.words) / sizeof(hogged.words[0]); i++)
-        reachable->words[i] &= ~hogged.words[i];
+    hr_cpu_set_remove(reachable, &hogged);
     return 0;
 }
 
@@ -98,8 +97,8 @@ static void add_cpus(struct hr_cpu_set *cpus, unsigned first, unsigned last)
 static void make(struct hr_osnoise_plan *plan)
 {
     add_cpus(&plan->online, 0, 3);
-    ck_assert_msg(hr_osnoise_instance_make(&tracefs, "ours", plan, &lock, &reason) == 0, "%s",
-                  reason.text);
+    ck_assert_msg(hr_osnoise_instance_make(&tracefs, "ours", plan, &occupied, &lock, &reason) == 0,
+                  "%s", reason.text);
 }
 
 static int remove_ours(void)
@@ -321,6 +320,7 @@ START_TEST(a_cpu_without_time_keeps_its_buffer)
     ck_assert_ptr_nonnull(strstr(log, SMALL(0) SMALL(1) SMALL(2)));
     ck_assert_ptr_null(strstr(log, "cpu3/buffer_size_kb"));
     ck_assert_ptr_null(strstr(log, AT "buffer_size_kb"));
+    ck_assert(hr_cpu_set_equal(&occupied, &hogged));
 }
 END_TEST
 
@@ -333,7 +333,8 @@ START_TEST(a_workload_needs_time)
         add_cpus(&plan.cpus, 1, 3); /* or all */
     add_cpus(&plan.online, 0, 3);
     hr_cpu_set_add(&hogged, 2);
-    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &lock, &reason), -EBUSY);
+    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &occupied, &lock, &reason),
+                     -EBUSY);
     ck_assert_msg(strstr(reason.text, "no time on CPU 2,") != NULL, "%s", reason.text);
     ck_assert_ptr_null(strstr(fake_tracefs_log(), "buffer_size_kb"));
     ck_assert(!fake_tracefs_has("instances/ours"));
@@ -348,7 +349,8 @@ START_TEST(cpus_that_cant_be_tried)
     struct hr_osnoise_plan plan = {.tracer = "osnoise", .by_source = true};
 
     find_error = -EAGAIN;
-    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &lock, &reason), -EAGAIN);
+    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &occupied, &lock, &reason),
+                     -EAGAIN);
     ck_assert_int_eq(reason.error, -EAGAIN);
     ck_assert(!fake_tracefs_has("instances/ours"));
 }
@@ -361,7 +363,8 @@ START_TEST(a_taken_name_stays_with_its_owner)
     struct hr_osnoise_plan plan = {.tracer = "osnoise", .by_source = true};
 
     fake_tracefs_add_instance("ours");
-    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &lock, &reason), -EEXIST);
+    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &occupied, &lock, &reason),
+                     -EEXIST);
     ck_assert_int_eq(reason.error, -EEXIST);
     ck_assert_str_eq(fake_tracefs_log(), "+instances/ours\n");
     ck_assert(fake_tracefs_has("instances/ours/current_tracer"));
@@ -382,7 +385,7 @@ START_TEST(leaves_nothing_behind)
     do {
         fake_tracefs_fail_nth(++nth, EIO);
         reason = (struct hr_reason){0};
-        status = hr_osnoise_instance_make(&tracefs, "ours", &plan, &lock, &reason);
+        status = hr_osnoise_instance_make(&tracefs, "ours", &plan, &occupied, &lock, &reason);
         ck_assert_int_eq(status, fake_tracefs_failed() ? -EIO : 0);
         ck_assert_int_eq(reason.error, status);
         ck_assert_int_eq(fake_tracefs_has("instances/ours"), status == 0);
@@ -460,7 +463,7 @@ START_TEST(says_why_not)
 
     add_cpus(&plan.online, 0, 3);
     fake_tracefs_fail(failures[_i].file, failures[_i].error);
-    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &lock, &reason),
+    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &occupied, &lock, &reason),
                      failures[_i].status);
     ck_assert_int_eq(reason.error, failures[_i].status);
     ck_assert_msg(strstr(reason.text, failures[_i].reason) != NULL, "%s", reason.text);
@@ -473,12 +476,13 @@ START_TEST(a_kernel_without_the_tracer_in_instances)
     struct hr_osnoise_plan plan = {.tracer = "osnoise", .by_source = true};
 
     fake_tracefs_offer("hwlat osnoise_other nop\n");
-    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &lock, &reason),
+    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &occupied, &lock, &reason),
                      -EOPNOTSUPP);
     ck_assert_ptr_nonnull(strstr(reason.text, "Linux 5.17"));
     ck_assert(!fake_tracefs_has("instances/ours"));
     tree_remove(tree, FAKE_TRACEFS "/instances");
-    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &lock, &reason), -ENOENT);
+    ck_assert_int_eq(hr_osnoise_instance_make(&tracefs, "ours", &plan, &occupied, &lock, &reason),
+                     -ENOENT);
 }
 END_TEST
 

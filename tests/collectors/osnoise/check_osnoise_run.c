@@ -320,6 +320,33 @@ START_TEST(reads_on_other_cpus_than_it_measures)
 }
 END_TEST
 
+/* A thread that is never run can't be killed either: it stays on what is measured rather than to be
+ * moved to such a CPU. */
+START_TEST(reads_where_it_gets_time)
+{
+    const cpu_set_t before = prepare_cpus();
+    const unsigned first = nth_cpu(&before, 0), second = nth_cpu(&before, 1);
+    cpu_set_t now, expected = before;
+    char list[16];
+
+    if (CPU_COUNT(&before) < 2)
+        return;
+    hr_cpu_set_add(&occupied_cpus, second);
+    begin_mode(HR_OSNOISE_SOURCES, "1000");
+    now = own_cpus();
+    CPU_CLR(second, &expected);
+    ck_assert(CPU_EQUAL(&now, &expected));
+    hr_osnoise_close(osnoise);
+
+    snprintf(list, sizeof(list), "%u,1000", first);
+    begin_mode(HR_OSNOISE_WORKLOAD, list);
+    now = own_cpus();
+    if (CPU_COUNT(&before) > 2)
+        CPU_CLR(first, &expected);
+    ck_assert(CPU_EQUAL(&now, &expected));
+}
+END_TEST
+
 START_TEST(reads_anywhere_if_it_measures_all)
 {
     const cpu_set_t before = prepare_cpus();
@@ -512,6 +539,7 @@ int main(void)
     tcase_add_loop_test(tests, a_word_that_chooses_none_is_refused_with_the_remedy, 0, 2);
     tcase_add_loop_test(tests, isolated_cpus_that_arent_named_are_left_alone, 0, 4);
     tcase_add_test(tests, reads_on_other_cpus_than_it_measures);
+    tcase_add_test(tests, reads_where_it_gets_time);
     tcase_add_loop_test(tests, reads_anywhere_if_it_measures_all, 0, 2);
     tcase_add_loop_test(tests, whatever_fails_nothing_is_left, 0, 4);
     tcase_add_test(tests, without_a_place_for_the_state_nothing_begins);

@@ -25,6 +25,9 @@ extern struct hr_osnoise_reading reading;
 /** The CPUs on which threads were run last, to find whether they can. */
 extern struct hr_cpu_set tested_cpus;
 
+/** Those of them on which they can't, in the next run. */
+extern struct hr_cpu_set occupied_cpus;
+
 /** The path of the state file, and the trace instance below tracefs that find_instance() found;
  * "" at first. */
 extern char state_path[256], instance[96];
