@@ -22,7 +22,7 @@ static __always_inline struct moment moment_of(struct rq *rq)
 /* @param since  when a run queue was throttled that still is; else 0. */
 static __always_inline __u64 add_throttled(__u64 before, __u64 since, __u64 now)
 {
-    return before + (since && now > since ? now - since : 0);
+    return before + excess(now, since) * (1 - is_zero(since));
 }
 
 /* How long a task's run queue has been throttled, by itself or with one above. Before Linux 6.6 the

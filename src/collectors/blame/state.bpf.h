@@ -19,6 +19,18 @@
 #define CGROUPS   1024 /* that a CPU has seen; a power of two */
 #define WAYS      4    /* tasks of a set */
 
+/* Calls each(0), each(1) and so on until one isn't 0, `most` times at most. The kernel has
+ * bpf_loop() since 5.17, of which it verifies one round; of a loop it verifies all rounds, so that
+ * this has `most_before` of them. */
+#define LOOP(most, most_before, each, context)                                                     \
+    do {                                                                                           \
+        if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))                           \
+            bpf_loop(most, each, context, 0);                                                      \
+        else                                                                                       \
+            for (__u32 round = 0; round < (most_before) && !each(round, context); round++)         \
+                ;                                                                                  \
+    } while (0)
+
 /* One task's time on a CPU; it ends when the next one begins. */
 struct slice {
     __u64 begin;
@@ -26,6 +38,22 @@ struct slice {
     __u32 taker;      /* as of taker_of(); BLAME_TOTAL: unknown */
     __u32 tid;
 };
+
+/* Neither has branches, as what follows one is verified for each of its ways. */
+
+/* @param n  less than 2^63. */
+static __always_inline __u64 is_zero(__u64 n)
+{
+    return (n - 1) >> 63;
+}
+
+/* How much more one number is than the other; 0: it is less. Both are less than 2^63. */
+static __always_inline __u64 excess(__u64 more, __u64 than)
+{
+    const __u64 difference = more - than;
+
+    return difference & ((difference >> 63) - 1);
+}
 
 /* Of a taker, or the group of a task. */
 static __always_inline bool is_measured(__u32 group)

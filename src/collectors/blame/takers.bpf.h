@@ -58,8 +58,7 @@ static __always_inline __u64 cgroup_id_of(struct task_struct *task)
                                       : task->cgroups->dfl_cgrp->kn->id;
 }
 
-/* Each is a function of its own, so that the loop that calls them has few instructions, as these
- * are verified for each of its rounds. */
+/* Each is a function of its own, so that the loop that calls them has few instructions. */
 
 /* The number of a watched group by its cgroup; 0: it isn't watched. */
 __noinline __u32 number_of_cgroup(__u64 address)
@@ -76,17 +75,32 @@ __noinline __u64 parent_of_cgroup(__u64 address)
     return cgroup_of(BPF_CORE_READ((struct cgroup *)address, self.parent));
 }
 
+struct search {
+    __u64 address; /* of the next cgroup; 0: none */
+    __u32 found;
+};
+
+static long search_cgroup(__u32 level, void *context)
+{
+    struct search *search = context;
+
+    (void)level;
+    search->found = number_of_cgroup(search->address);
+    if (search->found)
+        return 1;
+    search->address = parent_of_cgroup(search->address);
+    return search->address == 0;
+}
+
 /* The deepest watched group that a cgroup is in or below, marked if it is measured; BLAME_OTHER:
  * none. */
 __noinline __u32 find_watched(__u64 address)
 {
-    for (int level = 0; level < MAX_DEPTH && address; level++) {
-        const __u32 number = number_of_cgroup(address);
-        if (number)
-            return number;
-        address = parent_of_cgroup(address);
-    }
-    return BLAME_OTHER;
+    struct search search = {.address = address};
+
+    if (address)
+        LOOP(MAX_DEPTH, MAX_DEPTH, search_cgroup, &search);
+    return search.found ? search.found : BLAME_OTHER;
 }
 
 /* @param ring  that of this CPU, as it is what others don't write to meanwhile. */

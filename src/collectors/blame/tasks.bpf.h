@@ -14,15 +14,14 @@ static __always_inline struct task_set *set_of(__u32 tid)
     return bpf_map_lookup_elem(&tasks, &index);
 }
 
-/* @return which of its set a task is, from 1 on; 0: none. It has no branches, as each would be
- * verified to the program's end. A switch and a reader may have added a task at once. */
+/* @return which of its set a task is, from 1 on; 0: none. A switch and a reader may have added a
+ * task at once. */
 static __always_inline __u32 find_way(const struct task_set *set, __u32 tid)
 {
     __u64 found = 0;
 
     for (__u32 way = 0; way < WAYS; way++) {
-        const __u64 differs = set->tids[way] ^ tid, is_same = (differs - 1) >> 63;
-        found += is_same * (way + 1 - found);
+        found += is_zero(set->tids[way] ^ tid) * (way + 1 - found);
     }
     return found;
 }
@@ -90,11 +89,8 @@ static __always_inline struct task *keep_task(struct task_struct *task, __u64 no
  * was in a group that isn't measured. */
 static __always_inline __u64 waited_since_arrival(struct task_struct *task, const struct task *kept)
 {
-    __u64 run_delay = task->sched_info.run_delay;
-
-    return kept->arrivals == task->sched_info.pcount && run_delay > kept->run_delay
-               ? run_delay - kept->run_delay
-               : 0;
+    return excess(task->sched_info.run_delay, kept->run_delay) *
+           is_zero(kept->arrivals ^ task->sched_info.pcount);
 }
 
 static __always_inline void keep_queued(struct task_struct *task, struct task *kept, __u64 queued,

@@ -41,7 +41,7 @@ static __always_inline struct wait wait_of(struct task_struct *task, const struc
                          .number = number_of(group),
                          .tid = task->pid,
                          .cpu = cpu,
-                         .moved = kept->moved == task->sched_info.pcount + 1};
+                         .moved = is_zero(kept->moved ^ (task->sched_info.pcount + 1))};
 }
 
 /* When a run queue that the task is on was throttled last, if that was since it was queued. Before

@@ -175,16 +175,6 @@ static long measure_slices(__u32 step, void *which)
     return 0;
 }
 
-#define WALK(each, which)                                                                          \
-    do {                                                                                           \
-        __u32 walked = which;                                                                      \
-        if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))                           \
-            bpf_loop(BLAME_SLICES, each, &walked, 0);                                              \
-        else                                                                                       \
-            for (__u32 step = 0; step < SHORT_WALK && !each(step, &walked); step++)                \
-                ;                                                                                  \
-    } while (0)
-
 static __always_inline void find_limited(struct walk *walk, __u32 which)
 {
     const __u64 end = walk->end, waited = end - walk->queued;
@@ -192,7 +182,7 @@ static __always_inline void find_limited(struct walk *walk, __u32 which)
 
     if (throttled == 0)
         return;
-    WALK(measure_slices, which);
+    LOOP(BLAME_SLICES, SHORT_WALK, measure_slices, &which);
     const __u64 older = walk->end > walk->queued ? walk->end - walk->queued : 0;
     const __u64 others = waited - older - walk->ran_self - walk->idle;
     walk->end = end;
@@ -213,7 +203,7 @@ __noinline int walk_back(__u32 which)
     if (!walk)
         return 0;
     find_limited(walk, which);
-    WALK(charge_slices, which);
+    LOOP(BLAME_SLICES, SHORT_WALK, charge_slices, &which);
     return 0;
 }
 

@@ -187,8 +187,12 @@ static void end_episode(int victim, int culprit)
 static bool is_to_judge(int victim, int culprit)
 {
     for (int i = 0; i < member_count && i < PLAYERS + SOAKERS; i++)
-        if (i != victim && i != culprit && members[culprit].ran_ms < JUDGED * members[i].ran_ms)
+        if (i != victim && i != culprit && members[culprit].ran_ms < JUDGED * members[i].ran_ms) {
+            printf("# not judged: %s ran for %.1f ms, %s, the culprit, for %.1f ms\n",
+                   members[i].group, members[i].ran_ms, members[culprit].group,
+                   members[culprit].ran_ms);
             return false;
+        }
     return true;
 }
 

@@ -53,6 +53,22 @@ static void expect_lost_once(void)
     ck_assert_double_le(unsplit, unknown + 1);
 }
 
+/* Until each has waited for a while, however much else the machine does. */
+static void read_waits(void)
+{
+    bool has_waited = false;
+
+    live_read(&live, 0);
+    for (int i = 0; i < 100 && !has_waited; i++) {
+        usleep(1000 * 1000);
+        live_read(&live, 1);
+        has_waited = true;
+        for (size_t group = 0; group < 3; group++)
+            has_waited &= live_waited(&live, contenders[group]).least_ms > 100;
+    }
+    ck_assert(has_waited);
+}
+
 /* Three groups contend where there is room for three cells. */
 static void contend_for_cells(bool by_task)
 {
@@ -66,9 +82,7 @@ static void contend_for_cells(bool by_task)
     for (size_t i = 0; i < 3; i++)
         spin(contenders[i]);
     usleep(300 * 1000);
-    live_read(&live, 0);
-    usleep(1000 * 1000);
-    live_read(&live, 1);
+    read_waits();
     ck_assert_int_eq(hr_blame_delta(&live.before, &live.after, &live.delta), 0);
     ck_assert_uint_le(live.delta.count, 3);
     expect_lost_once();
@@ -79,9 +93,10 @@ START_TEST(test_no_pair_of_groups_has_the_room_of_another_wait)
 {
     contend_for_cells(false);
     ck_assert_uint_eq(live.delta.lost_ns, 0);
-    ck_assert_uint_gt(live.delta.unsplit_ns, 1000 * 1000 * 1000);
+    double waited_ms = 0;
     for (size_t i = 0; i < 3; i++)
-        ck_assert_double_gt(live_total(&live, contenders[i]), 100);
+        waited_ms += live_total(&live, contenders[i]);
+    ck_assert_double_ge((double)live.delta.unsplit_ns / 1e6, waited_ms * 0.98);
 }
 END_TEST
 
@@ -112,8 +127,8 @@ static const struct {
     const char *name;
     unsigned most;
 } programs[] = {
-    {"on_switch", 10000}, {"on_wakeup", 500},    {"on_start", 3000},
-    {"on_migrate", 7000}, {"on_reading", 11000},
+    {"on_switch", 7000},  {"on_wakeup", 400},   {"on_start", 1500},
+    {"on_migrate", 4000}, {"on_reading", 8000},
 };
 
 enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]) };
@@ -134,8 +149,8 @@ static bool check_program(unsigned id)
         return false;
     for (size_t i = 0; i < PROGRAMS; i++)
         if (strcmp(info.name, programs[i].name) == 0) {
-            ck_assert_msg(info.verified_insns <= programs[i].most, "%s: %u", info.name,
-                          info.verified_insns);
+            printf("# %s: %u instructions\n", info.name, info.verified_insns);
+            ck_assert_uint_le(info.verified_insns, programs[i].most);
             return true;
         }
     return false;
