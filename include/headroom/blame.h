@@ -78,7 +78,8 @@ struct hr_blame_options {
     bool by_task;
     /** Whether waits that last are counted, too, for as long as they have lasted; so an interval
      * has just the waits within it. Reading takes longer: it asks for each task of the machine.
-     * Their lengths are some milliseconds off. Otherwise waits count when they end. */
+     * Their lengths are some milliseconds off. Otherwise waits count when they end, as those of
+     * tasks outside of the reader's PID namespace always do. */
     bool lasting;
     const struct hr_blame_calls *calls;
 };

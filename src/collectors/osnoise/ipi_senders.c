@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "headroom/pid_namespace.h"
 #include "headroom/root.h"
 #include "osnoise/instance_file.h"
-#include "osnoise/process_exit.h"
 
 #define ASKED "events/csd/csd_queue_cpu/trigger"
 #define BEGUN "events/csd/csd_function_entry/trigger"
@@ -104,7 +104,7 @@ static void print_task(const struct hr_root *root, const struct hr_osnoise_ipi_s
         snprintf(text, HR_OSNOISE_SENDER, "an interrupt");
     else if (sender->pid == 0)
         snprintf(text, HR_OSNOISE_SENDER, "the idle task");
-    else if (!hr_osnoise_has_pids_of_kernel())
+    else if (!hr_has_pids_of_kernel())
         snprintf(text, HR_OSNOISE_SENDER, "a task");
     else if (read_name(root, sender->pid, name, sizeof(name)))
         snprintf(text, HR_OSNOISE_SENDER, "%s[%d]", name, sender->pid);

@@ -11,6 +11,7 @@
 
 #include "base/reason.h"
 #include "headroom/clock.h"
+#include "headroom/pid_namespace.h"
 #include "osnoise/cpus.h"
 #include "osnoise/instance.h"
 #include "osnoise/internal.h"
@@ -236,7 +237,7 @@ int hr_osnoise_set_rank(struct hr_osnoise *osnoise, struct hr_reason *reason)
     osnoise->is_unranked = false;
     if (!hr_osnoise_has_workload(options->mode) || has_default_rank(options))
         return 0;
-    int found = hr_osnoise_has_pids_of_kernel()
+    int found = hr_has_pids_of_kernel()
                     ? hr_osnoise_rank_workload(osnoise->root, &osnoise->cpus, rank_of(options))
                     : 0;
     if (found == -EPERM || found == -EACCES)

@@ -5,25 +5,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
+#include "headroom/pid_namespace.h"
 #include "osnoise/instance_file.h"
 
 #define EXIT_EVENT "sched/sched_process_exit"
-
-/* The inode number of the first PID namespace (PROC_PID_INIT_INO). */
-#define FIRST_PIDS 0xEFFFFFFCU
-
-bool hr_osnoise_has_pids_of_kernel(void)
-{
-    struct stat pids;
-
-    if (stat("/proc/self/ns/pid", &pids) < 0)
-        return errno == ENOENT; /* without CONFIG_PID_NS there is no other */
-    return pids.st_ino == FIRST_PIDS;
-}
 
 /* Whether it sleeps when no instance with the tracer records: since Linux 6.5, as is recognized by
  * osnoise/per_cpu (with CONFIG_TIMERLAT_TRACER). */
@@ -74,7 +62,7 @@ uint64_t hr_osnoise_exit_find_pid(const struct hr_tracefs *tracefs, const char *
     uint64_t pid = 0;
     int status = 0;
 
-    if (hr_osnoise_has_pids_of_kernel())
+    if (hr_has_pids_of_kernel())
         return (uint64_t)getpid();
     if (!hr_osnoise_exit_can_stop(tracefs))
         return 0;

@@ -16,10 +16,6 @@
 
 #include "osnoise/tracefs.h"
 
-/** Whether PIDs are those of the kernel's events, and of /proc of the host: in another PID
- * namespace than the first they aren't. */
-bool hr_osnoise_has_pids_of_kernel(void);
-
 /** Whether the kernel can stop the workload of an instance when the process that made it exits. */
 bool hr_osnoise_exit_can_stop(const struct hr_tracefs *tracefs);
 

@@ -7,9 +7,9 @@
 
 #include "base/reason.h"
 #include "headroom/osnoise.h"
+#include "headroom/pid_namespace.h"
 #include "osnoise/instance.h"
 #include "osnoise/owner.h"
-#include "osnoise/process_exit.h"
 #include "osnoise/rank.h"
 #include "osnoise/users.h"
 
@@ -126,7 +126,7 @@ int hr_osnoise_restore(const struct hr_root *root, const struct hr_tracefs *trac
     const int has_tracer = hr_osnoise_instance_has_tracer(tracefs, state->instance);
 
     /* In attach they are another program's. */
-    if (has_tracer == 1 && hr_osnoise_has_pids_of_kernel())
+    if (has_tracer == 1 && hr_has_pids_of_kernel())
         hr_osnoise_let_workload_end(root, &state->ours.cpus);
     int status = remove_instance(tracefs, state->instance, lock, reason);
     int restored = has_tracer == -ENOENT ? 0 : restore_disruptive(tracefs, state);
@@ -357,8 +357,7 @@ static int switch_disruptive_off(const struct hr_tracefs *tracefs,
 
 static void let_workload_end(const struct removal *removal, const char *instance)
 {
-    if (hr_osnoise_has_pids_of_kernel() &&
-        hr_osnoise_instance_has_tracer(removal->tracefs, instance) == 1)
+    if (hr_has_pids_of_kernel() && hr_osnoise_instance_has_tracer(removal->tracefs, instance) == 1)
         hr_osnoise_let_workload_end(removal->root, &removal->now.cpus);
 }
 

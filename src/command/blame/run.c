@@ -17,6 +17,7 @@
 #include "common/usage.h"
 #include "common/waiting.h"
 #include "headroom/clock.h"
+#include "headroom/pid_namespace.h"
 #include "headroom/root.h"
 
 /* Groups that are new are found so often. */
@@ -100,6 +101,16 @@ static void report_excess(struct run *run)
             run->request->title, excess);
 }
 
+/* What is shown is too little then, where a task waits for longer than is measured. */
+static void report_namespace(const struct run *run)
+{
+    if (!hr_has_pids_of_kernel())
+        fprintf(stderr,
+                "%s: in a PID namespace of its own it counts waits of tasks elsewhere only when "
+                "they end: run it in the host's (--pid=host)\n",
+                run->request->title);
+}
+
 static int update_groups(struct run *run)
 {
     int status = watched_update(&run->watched, run->blame);
@@ -161,6 +172,8 @@ static int begin_run(struct run *run)
         status = update_groups(run);
     if (status == COMMAND_DONE && run->patterns.count > 0 && !watched_has_groups(&run->watched))
         return fail(run, "no process is in these groups");
+    if (status == COMMAND_DONE)
+        report_namespace(run);
     return status;
 }
 
