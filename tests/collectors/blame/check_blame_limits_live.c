@@ -127,8 +127,8 @@ static const struct {
     const char *name;
     unsigned most;
 } programs[] = {
-    {"on_switch", 7000},  {"on_wakeup", 400},   {"on_start", 1500},
-    {"on_migrate", 4000}, {"on_reading", 8000},
+    {"on_switch", 8500},  {"on_wakeup", 400},   {"on_start", 1500},
+    {"on_migrate", 5500}, {"on_reading", 8500},
 };
 
 enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]) };
