@@ -71,7 +71,7 @@ static void play(int member)
         switch ((enum role)roles[member]) {
         case BYSTANDER:
             work(400);
-            usleep(20000 + 500 * (useconds_t)member);
+            usleep(40000 + 1000 * (useconds_t)member);
             break;
         case VICTIM:
             work(3000);
