@@ -46,9 +46,16 @@ static struct bpf_program *find_lasting(struct bpf_object *bpf)
     return bpf_object__find_program_by_name(bpf, "on_reading");
 }
 
+/* libbpf would look through all of the kernel's types for the constant of that name. */
+static bool has_loop(void)
+{
+    return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop, NULL) > 0;
+}
+
 static int open_and_load(struct object *object, const struct blame_settings *settings,
                          const struct blame_sizes *sizes)
 {
+    struct blame_settings constants = *settings;
     LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "headroom_blame");
 
     object->bpf = bpf_object__open_mem(hr_blame_object, hr_blame_object_size, &options);
@@ -57,8 +64,9 @@ static int open_and_load(struct object *object, const struct blame_settings *set
     int status = set_map_sizes(object->bpf, sizes);
     if (status == 0 && !settings->lasting)
         status = bpf_program__set_autoload(find_lasting(object->bpf), false);
+    constants.has_loop = has_loop();
     if (status == 0)
-        status = hr_bpf_set_constant(object->bpf, settings, sizeof(*settings));
+        status = hr_bpf_set_constant(object->bpf, &constants, sizeof(constants));
     if (status == 0)
         status = bpf_object__load(object->bpf);
     for (int i = 0; status == 0 && i < BLAME_MAP_COUNT; i++) {

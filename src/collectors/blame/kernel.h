@@ -34,6 +34,7 @@ struct cgroup_subsys_state {
 struct cgroup {
     struct cgroup_subsys_state self;
     struct kernfs_node *kn;
+    void *bpf_cgrp_storage; /* since 6.2, as bpf_rdonly_cast() */
 };
 
 struct css_set {
@@ -43,7 +44,8 @@ struct css_set {
 
 enum cgroup_subsys_id { cpu_cgrp_id = 1 };
 
-enum bpf_func_id { BPF_FUNC_loop = 181, BPF_FUNC_cgrp_storage_get = 210 };
+/* Which helpers there are is asked for when the program is loaded. */
+#define has_bpf_loop() (settings.has_loop)
 
 /* Not all kernels have the accounting of interrupts, nor the throttled time of each CPU. */
 struct task_struct;

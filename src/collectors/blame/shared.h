@@ -53,7 +53,8 @@ struct blame_status {
 struct blame_settings {
     __u32 of_cpu_controller; /* groups of the cpu controller's hierarchy; 0: of cgroup2 */
     __u32 by_task;
-    __u32 lasting; /* whether on_reading() is loaded, which counts waits while they last */
+    __u32 lasting;  /* whether on_reading() is loaded, which counts waits while they last */
+    __u32 has_loop; /* whether the kernel has bpf_loop(); set by who loads the programs */
 };
 
 /* The map `cells` has nanoseconds for each. */

@@ -24,7 +24,7 @@
  * this has `most_before` of them. */
 #define LOOP(most, most_before, each, context)                                                     \
     do {                                                                                           \
-        if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))                           \
+        if (has_bpf_loop())                                                                        \
             bpf_loop(most, each, context, 0);                                                      \
         else                                                                                       \
             for (__u32 round = 0; round < (most_before) && !each(round, context); round++)         \

@@ -18,11 +18,13 @@ extern void *bpf_rdonly_cast(const void *object, __u32 type) __weak __ksym;
  * For each pointer that is read through one that the verifier trusts, the kernel searches all of
  * its types by name, since Linux 6.2, which takes milliseconds; through others it doesn't. These
  * have the fields to read, which is all that is needed here. BPF_CORE_READ() would do, but calls a
- * function for each pointer whenever it runs. The constant is as old as the function.
+ * function for each pointer whenever it runs.
  */
 static __always_inline struct task_struct *to_read(struct task_struct *task)
 {
-    if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_cgrp_storage_get))
+    const struct cgroup *cgroup = 0;
+
+    if (!bpf_core_field_exists(cgroup->bpf_cgrp_storage))
         return task;
     return bpf_rdonly_cast(task, bpf_core_type_id_kernel(struct task_struct));
 }

@@ -34,7 +34,7 @@ struct task_struct {
 
 /** Whether the kernel has bpf_loop(). */
 static bool fake_has_loop;
-#define bpf_core_enum_value_exists(type, value) fake_has_loop
+#define has_bpf_loop() fake_has_loop
 
 /** An entry of a map, found by its address. */
 static void *bpf_map_lookup_elem(void *map, const void *key);
