@@ -81,8 +81,9 @@ int hr_perf_group_open_event(const struct hr_perf_place *place,
     struct perf_event_attr attr = encoding->attr;
     unsigned long flags = place->cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0;
 
-    attr.read_format =
-        PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    if (leader < 0)
+        attr.read_format |= PERF_FORMAT_GROUP;
     attr.disabled = disabled && leader < 0; /* which disables the others, too */
     int fd = place->calls->open(&attr, place->cgroup, (int)place->cpu, leader, flags);
     if ((fd != -ENOENT && fd != -EINVAL && fd != -EOPNOTSUPP) || !has_extended_type(&attr))
@@ -184,15 +185,15 @@ static bool read_by_leader(const struct hr_perf_open_group *open_group,
 static bool read_each_event(const struct hr_perf_open_group *open_group,
                             const struct hr_perf_calls *calls, struct reading *reading)
 {
-    struct reading one;
+    uint64_t one[3]; /* without GROUP: the count, and the times */
 
+    if (!read_descriptor(calls, open_group->leader, sizeof(*reading), reading))
+        return false;
     reading->count = open_group->count;
-    for (size_t i = 0; i < open_group->count; i++) {
-        if (!read_descriptor(calls, open_group->fds[i], sizeof(one), &one))
+    for (size_t i = 1; i < open_group->count; i++) {
+        if (calls->read(open_group->fds[i], one, sizeof(one)) != sizeof(one))
             return false;
-        if (i == 0)
-            reading->times = one.times;
-        reading->counts[i] = one.count > i ? one.counts[i] : one.counts[0];
+        reading->counts[i] = one[0];
     }
     return true;
 }
@@ -219,8 +220,8 @@ static bool went_back(uint64_t before, uint64_t now)
     return now - before > INT64_MAX;
 }
 
-/* The group was detached, as the CPU is offline: the leader still reports as many events, but the
- * others as zeros. */
+/* The group was detached, as the CPU is offline: the leader may still report as many events, but
+ * the others as zeros. */
 static bool is_detached(const struct hr_perf_open_group *open_group, const struct reading *reading)
 {
     for (size_t i = 0; i < open_group->count; i++)
@@ -374,10 +375,9 @@ int hr_perf_group_read(struct hr_perf_open_group *open_group, const struct hr_pe
         clear_deltas(open_group);
         return 0;
     }
-    bool whole = together && read_by_leader(open_group, calls, &reading);
-    if (!together || (whole && is_detached(open_group, &reading)))
-        whole = read_each_event(open_group, calls, &reading);
-    if (!whole) {
+    const bool whole = together && read_by_leader(open_group, calls, &reading) &&
+                       !is_detached(open_group, &reading);
+    if (!whole && !read_each_event(open_group, calls, &reading)) {
         clear_deltas(open_group);
         return -EIO;
     }

@@ -221,8 +221,11 @@ END_TEST
 
 /* --- CPUs ----------------------------------------------------------------- */
 
+/* @param _i  1: leaders report themselves alone once a CPU is gone; 0: others as zeros. */
 START_TEST(follows_cpus_off_and_on)
 {
+    if (_i == 1)
+        fake_perf_report_leaders_alone();
     open_perf("12 3");
     struct hr_perf_target *target = open_machine();
     ck_assert_int_eq(read_target(target), 0);
@@ -260,9 +263,11 @@ START_TEST(follows_cpus_off_and_on)
 }
 END_TEST
 
-/* Between the reading of which CPUs are online and that of the counters. */
+/* The same between the reading of which CPUs are online and that of the counters. */
 START_TEST(notices_a_cpu_that_goes_meanwhile)
 {
+    if (_i == 1)
+        fake_perf_report_leaders_alone();
     open_perf("12");
     struct hr_perf_target *target = open_machine();
     ck_assert_int_eq(read_target(target), 0);
@@ -440,8 +445,8 @@ int main(void)
     tcase_add_loop_test(tests, concludes_nothing_from_a_shortage, 0, 9);
     tcase_add_test(tests, goes_on_when_trying_fails);
     tcase_add_test(tests, keeps_totals_while_memory_is_short);
-    tcase_add_test(tests, follows_cpus_off_and_on);
-    tcase_add_test(tests, notices_a_cpu_that_goes_meanwhile);
+    tcase_add_loop_test(tests, follows_cpus_off_and_on, 0, 2);
+    tcase_add_loop_test(tests, notices_a_cpu_that_goes_meanwhile, 0, 2);
     tcase_add_test(tests, notices_a_cpu_that_was_away_in_between);
     tcase_add_test(tests, gets_by_without_topology);
     tcase_add_test(tests, opens_on_new_cpus);

@@ -37,7 +37,7 @@ static struct fake_refusal refusals[MAX_REFUSALS];
 static size_t refusal_count;
 static int enable_error;
 static void (*on_open)(unsigned number);
-static bool away[MAX_CPUS], left_alone[MAX_CPUS];
+static bool away[MAX_CPUS], left_alone[MAX_CPUS], leaders_alone;
 static struct fake_perf_log done;
 
 static void require(bool condition, const char *what)
@@ -71,9 +71,10 @@ static bool is_leader(const struct fake_event *event)
 static void require_sound(const struct perf_event_attr *attr, int group_fd)
 {
     require(attr->size == sizeof(*attr), "the attributes have no size");
-    require(attr->read_format == (PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
-                                  PERF_FORMAT_TOTAL_TIME_RUNNING),
-            "the read format isn't that of groups with both times");
+    const uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    require(
+        attr->read_format == (times | (group_fd < 0 ? PERF_FORMAT_GROUP : 0)),
+        "the read format isn't that of a leader of groups, or of another event, with both times");
     require(!attr->disabled || group_fd < 0, "not only the leader is disabled");
     require(attr->sample_period == 0 && attr->sample_type == 0, "it samples");
     require(!attr->inherit, "it is inherited");
@@ -210,30 +211,29 @@ static void fake_close(int fd)
 
 /* --- Reading -------------------------------------------------------------- */
 
-/* After its CPU was offline, a leader reports as many other events, but zeros. */
+/* After its CPU was offline, a leader reports as many other events, but zeros; or none. */
 static size_t group_words(const struct fake_event *leader, uint64_t *words)
 {
-    words[0] = leader->member_count;
+    const size_t count = leader->fallen_apart && leaders_alone ? 1 : leader->member_count;
+
+    words[0] = count;
     words[1] = leader->enabled_ns;
     words[2] = leader->running_ns;
-    for (size_t i = 0; i < leader->member_count; i++)
+    for (size_t i = 0; i < count; i++)
         words[3 + i] =
             i > 0 && leader->fallen_apart ? 0 : events[leader->members[i] - FIRST_FD].count;
-    return 3 + leader->member_count;
+    return 3 + count;
 }
 
-/* A member reports the whole group, or itself after the group was detached. */
+/* Another event reports itself. */
 static size_t member_words(const struct fake_event *event, uint64_t *words)
 {
     const struct fake_event *leader = event_of(event->leader);
 
-    if (!event->fallen_apart)
-        return group_words(leader, words);
-    words[0] = 1;
+    words[0] = event->count;
     words[1] = leader->enabled_ns;
     words[2] = leader->running_ns;
-    words[3] = event->count;
-    return 4;
+    return 3;
 }
 
 static ssize_t fake_read(int fd, void *buffer, size_t size)
@@ -274,6 +274,7 @@ void fake_perf_reset(void)
         require(!events[i].open, "something was left open");
     memset(away, 0, sizeof(away));
     memset(left_alone, 0, sizeof(left_alone));
+    leaders_alone = false;
     refusal_count = 0;
     enable_error = 0;
     on_open = NULL;
@@ -406,6 +407,11 @@ void fake_perf_take_cpu_away(unsigned cpu)
     for (size_t i = 0; i < MAX_EVENTS; i++)
         if (events[i].open && events[i].cpu == cpu)
             events[i].fallen_apart = true;
+}
+
+void fake_perf_report_leaders_alone(void)
+{
+    leaders_alone = true;
 }
 
 void fake_perf_bring_cpu_back(unsigned cpu)

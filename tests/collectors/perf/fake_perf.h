@@ -92,6 +92,8 @@ void fake_perf_break(uint64_t target, unsigned cpu, uint64_t leader,
 /* Takes a CPU offline: groups are detached, so that the leader's times and count can still be read,
  * while the others' counts read as 0; and nothing can be opened there. */
 void fake_perf_take_cpu_away(unsigned cpu);
+/* Then the leader reports itself alone, as Linux 6.12 has it. */
+void fake_perf_report_leaders_alone(void);
 /* Events can be opened there again. */
 void fake_perf_bring_cpu_back(unsigned cpu);
 
