@@ -96,6 +96,11 @@ static void find_changed(void *object, __u32 count, bool *changed)
     fake_bpf_calls.find_changed(object, count, changed);
 }
 
+static bool is_changed(const void *object, __u32 slot, unsigned cpu)
+{
+    return fake_bpf_calls.is_changed(object, slot, cpu);
+}
+
 static void read_slot(const void *object, __u32 slot, unsigned cpu, struct count_value *values)
 {
     fake_bpf_calls.read(object, slot, cpu, values);
@@ -112,6 +117,7 @@ const struct hr_perf_bpf_calls hr_perf_kernel_bpf_calls = {
     .flush = flush,
     .begin_reading = begin_reading,
     .find_changed = find_changed,
+    .is_changed = is_changed,
     .read = read_slot,
 };
 

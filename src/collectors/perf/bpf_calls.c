@@ -270,6 +270,13 @@ static void libbpf_find_changed(void *object, __u32 count, bool *changed)
             changed[slot] |= is_recent(own, own->marks[cpu * own->marks_row + slot]);
 }
 
+static bool libbpf_is_changed(const void *object, __u32 slot, unsigned cpu)
+{
+    const struct object *own = object;
+
+    return is_recent(own, own->marks[cpu * own->marks_row + slot]);
+}
+
 /* Of 32 bits, where libbpf_load() refuses, a load of 64 would take a library. */
 typedef unsigned long __attribute__((may_alias)) machine_word;
 
@@ -304,5 +311,6 @@ const struct hr_perf_bpf_calls hr_perf_kernel_bpf_calls = {
     .flush = libbpf_flush,
     .begin_reading = libbpf_begin_reading,
     .find_changed = libbpf_find_changed,
+    .is_changed = libbpf_is_changed,
     .read = libbpf_read,
 };

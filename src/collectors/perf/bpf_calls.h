@@ -38,6 +38,8 @@ struct hr_perf_bpf_calls {
     /** Finds the slots that may have been added to since the reading before.
      * @param changed  receives it, of each slot below `count`. */
     void (*find_changed)(void *object, __u32 count, bool *changed);
+    /** Whether a possible CPU may have added to a slot since the reading before. */
+    bool (*is_changed)(const void *object, __u32 slot, unsigned cpu);
     /** @param values  receives, of a slot and a possible CPU, that of each event. */
     void (*read)(const void *object, __u32 slot, unsigned cpu, struct count_value *values);
 };

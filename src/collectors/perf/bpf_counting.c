@@ -157,7 +157,7 @@ static int add_values(struct hr_perf_target *target, size_t index, const struct 
 
     if (cpu == NULL)
         return -ENOMEM;
-    target->grown = true;
+    target->grown = cpu->grown = true;
     for (size_t g = 0; g < perf->group_count; g++) {
         const size_t column = perf->bpf->columns[g];
         if (hr_perf_is_by_bpf(perf, g))
@@ -179,6 +179,8 @@ int hr_perf_bpf_read_slot(struct hr_perf *perf, size_t slot)
         struct count_value *before =
             &bpf->before[(slot * bpf->possible + bpf->places[cpu]) * bpf->event_count];
         struct hr_perf_target *target = bpf->slots[slot].target;
+        if (!bpf->read_failed && !bpf->calls->is_changed(bpf->object, (__u32)slot, cpu))
+            continue;
         bpf->calls->read(bpf->object, (__u32)slot, cpu, now);
         if (memcmp(now, before, size) == 0)
             continue;

@@ -210,7 +210,7 @@ static void add_group(struct hr_perf_target *target, struct hr_perf_cpu_counters
     const struct hr_perf_open_group *open_group = &cpu->open_groups[group];
     struct hr_perf_sums *sums = &target->sums;
 
-    sums->nonzero = true;
+    sums->nonzero = cpu->nonzero = true;
     add_times(&cpu->ever[group], &open_group->interval);
     add_times(&sums->ever[group], &open_group->interval);
     add_times(&sums->interval[group], &open_group->interval);
@@ -229,6 +229,7 @@ static int read_cpu(struct hr_perf_target *target, struct hr_perf_cpu_counters *
     int status = 0;
 
     cpu->was_read = cpu->open && target->whole;
+    cpu->grown = cpu->nonzero = false;
     for (size_t g = 0; g < perf->group_count; g++) {
         if (hr_perf_is_by_bpf(perf, g))
             hr_perf_group_take(&cpu->open_groups[g], &cpu->sums[perf->first_event[g]]);
@@ -309,6 +310,12 @@ void hr_perf_target_take_last(struct hr_perf_target *target, size_t group)
     }
 }
 
+/* Where a group didn't run, as most don't run on most CPUs, reading it would change nothing. */
+static bool is_cpu_unchanged(const struct hr_perf_cpu_counters *cpu)
+{
+    return !cpu->open && !cpu->was_read && !cpu->grown && !cpu->nonzero;
+}
+
 /* Reads open counters, and closes those that no longer count. */
 static void read_all_cpus(struct hr_perf_target *target)
 {
@@ -319,7 +326,7 @@ static void read_all_cpus(struct hr_perf_target *target)
     target->is_ahead = target->was_read = false;
     for (size_t i = 0; i < target->cpu_count; i++) {
         struct hr_perf_cpu_counters *cpu = target->cpus[i];
-        if (cpu == NULL)
+        if (cpu == NULL || is_cpu_unchanged(cpu))
             continue;
         target->was_read = target->was_read || (cpu->open && target->whole);
         /* Closed counters are read, too, as zeros, which resets the values of their last interval.

@@ -17,6 +17,8 @@
 struct hr_perf_cpu_counters {
     bool open;
     bool was_read;                          /**< it was open at the last read of a whole target */
+    bool grown;                             /**< by BPF: `sums` have, since the last read */
+    bool nonzero;                           /**< some group of events was, at the last read */
     unsigned epoch;                         /**< of the CPU, when the counters were opened */
     struct hr_perf_open_group *open_groups; /**< of each group */
     struct hr_perf_times *ever;             /**< of each group */

@@ -263,7 +263,23 @@ START_TEST(follows_cpus_off_and_on)
 }
 END_TEST
 
-/* The same between the reading of which CPUs are online and that of the counters. */
+START_TEST(has_no_values_of_an_idle_cpu_that_went)
+{
+    open_perf("1");
+    struct hr_perf_target *target = open_machine();
+    ck_assert_int_eq(read_target(target), 0);
+    ck_assert_int_eq(read_target(target), 0);
+    assert_cpu_value(target, 1, 0, 0, 0, 0);
+    fake_perf_take_cpu_away(1);
+    set_online("0");
+    ck_assert_int_eq(read_target(target), 0);
+    ck_assert_int_eq(read_target(target), 0);
+    ck_assert(!hr_perf_target_cpu_value(target, 1, 0, 0).counted);
+}
+END_TEST
+
+/* As follows_cpus_off_and_on(), between the reading of which CPUs are online and that of the
+ * counters. */
 START_TEST(notices_a_cpu_that_goes_meanwhile)
 {
     if (_i == 1)
@@ -446,6 +462,7 @@ int main(void)
     tcase_add_test(tests, goes_on_when_trying_fails);
     tcase_add_test(tests, keeps_totals_while_memory_is_short);
     tcase_add_loop_test(tests, follows_cpus_off_and_on, 0, 2);
+    tcase_add_test(tests, has_no_values_of_an_idle_cpu_that_went);
     tcase_add_loop_test(tests, notices_a_cpu_that_goes_meanwhile, 0, 2);
     tcase_add_test(tests, notices_a_cpu_that_was_away_in_between);
     tcase_add_test(tests, gets_by_without_topology);

@@ -16,7 +16,7 @@ static struct {
     uint64_t ids[MAX_SLOTS], last_ids[MAX_SLOTS];
     bool set[MAX_CPUS][MAX_EVENTS];
     bool left_alone[MAX_CPUS];
-    bool changed[MAX_SLOTS];
+    unsigned changed[MAX_CPUS][MAX_SLOTS]; /* for so many readings */
     struct count_cpu cpus[MAX_CPUS];
     struct {
         uint64_t id, count, time_ns;
@@ -96,7 +96,7 @@ static void add(size_t slot, unsigned cpu, size_t event, const struct count_valu
     sum->count += value->count;
     sum->enabled_ns += value->enabled_ns;
     sum->running_ns += value->running_ns;
-    fake.changed[slot] = true;
+    fake.changed[cpu][slot] = 2; /* this one and the next */
 }
 
 void fake_bpf_add(uint64_t id, unsigned cpu, size_t event, uint64_t count, uint64_t enabled_ns,
@@ -229,21 +229,33 @@ static int fake_flush(__attribute__((unused)) void *object, unsigned cpu)
 
 static int fake_begin_reading(__attribute__((unused)) void *object)
 {
+    for (size_t cpu = 0; cpu < MAX_CPUS; cpu++)
+        for (size_t slot = 0; slot < MAX_SLOTS; slot++)
+            fake.changed[cpu][slot] -= fake.changed[cpu][slot] > 0;
     return 0;
 }
 
 static void fake_find_changed(__attribute__((unused)) void *object, __u32 count, bool *changed)
 {
     ck_assert_uint_le(count, fake.slot_count);
-    memcpy(changed, fake.changed, count * sizeof(*changed));
-    memset(fake.changed, 0, sizeof(fake.changed));
+    for (size_t slot = 0; slot < count; slot++) {
+        changed[slot] = false;
+        for (size_t cpu = 0; cpu < MAX_CPUS; cpu++)
+            changed[slot] = changed[slot] || fake.changed[cpu][slot] > 0;
+    }
+}
+
+static bool fake_is_changed(__attribute__((unused)) const void *object, __u32 slot, unsigned cpu)
+{
+    ck_assert(slot < fake.slot_count && cpu < MAX_CPUS);
+    return fake.changed[cpu][slot] > 0;
 }
 
 static void fake_read(__attribute__((unused)) const void *object, __u32 slot, unsigned cpu,
                       struct count_value *values)
 {
     ck_assert(slot < fake.slot_count && cpu < MAX_CPUS);
-    fake.log.slots_read += cpu == 0;
+    fake.log.slots_read++;
     memcpy(values, fake.values[slot][cpu], fake.event_count * sizeof(*values));
 }
 
@@ -259,5 +271,6 @@ const struct hr_perf_bpf_calls fake_bpf_calls = {
     .flush = fake_flush,
     .begin_reading = fake_begin_reading,
     .find_changed = fake_find_changed,
+    .is_changed = fake_is_changed,
     .read = fake_read,
 };

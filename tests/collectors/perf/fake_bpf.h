@@ -23,7 +23,7 @@ struct fake_bpf_log {
     size_t selected; /* groups that are */
     size_t events;   /* set_event() */
     size_t flushes;
-    size_t slots_read; /* of CPU 0 */
+    size_t slots_read; /* on a CPU */
 };
 
 extern const struct hr_perf_bpf_calls fake_bpf_calls;
