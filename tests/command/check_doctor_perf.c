@@ -121,9 +121,9 @@ const struct hr_perf_bpf_calls hr_perf_kernel_bpf_calls = {
     .read = read_slot,
 };
 
-static void refuse(uint64_t config)
+static void refuse(uint64_t config, int error)
 {
-    fake_perf_refuse((struct fake_refusal){.error = -ENOENT,
+    fake_perf_refuse((struct fake_refusal){.error = error,
                                            .of_type = true,
                                            .type = PERF_TYPE_HARDWARE,
                                            .of_config = true,
@@ -179,16 +179,20 @@ static void assert_found(const struct findings *findings, const char *feature,
 
 /* The plugin goes on with those that need no PMU: it is no fault. */
 static const struct {
-    bool refuses_cycles, refuses_instructions;
+    int of_cycles, of_instructions; /* errors */
     enum finding_state state;
     const char *cause, *remedy;
 } pmus[] = {
-    {false, false, FINDING_WORKS, "", ""},
-    {false, true, FINDING_NOTE, "this machine's PMU doesn't count instructions",
+    {0, 0, FINDING_WORKS, "", ""},
+    {0, -ENOENT, FINDING_NOTE, "this machine's PMU doesn't count instructions",
      "leave instructions out"},
-    {true, false, FINDING_NOTE, "this machine's PMU doesn't count cycles", "leave cycles out"},
-    {true, true, FINDING_NOTE, "no PMU of this machine counts them, as in most virtual machines",
+    {-ENOENT, 0, FINDING_NOTE, "this machine's PMU doesn't count cycles", "leave cycles out"},
+    {-ENOENT, -ENOENT, FINDING_NOTE,
+     "no PMU of this machine counts them, as in most virtual machines",
      "let the hypervisor pass one through, or leave these events out"},
+    {-EOPNOTSUPP, -EOPNOTSUPP, FINDING_NOTE,
+     "no PMU of this machine counts them, or virtual machines that run have the PMU to themselves",
+     "count the host alone, by the modifier :H (Event), or leave these events out"},
 };
 
 START_TEST(names_the_event_that_the_pmu_lacks)
@@ -196,10 +200,10 @@ START_TEST(names_the_event_that_the_pmu_lacks)
     static const char *const features[] = {"hardware events of the machine",
                                            "hardware events of cgroups"};
 
-    if (pmus[_i].refuses_cycles)
-        refuse(PERF_COUNT_HW_CPU_CYCLES);
-    if (pmus[_i].refuses_instructions)
-        refuse(PERF_COUNT_HW_INSTRUCTIONS);
+    if (pmus[_i].of_cycles < 0)
+        refuse(PERF_COUNT_HW_CPU_CYCLES, pmus[_i].of_cycles);
+    if (pmus[_i].of_instructions < 0)
+        refuse(PERF_COUNT_HW_INSTRUCTIONS, pmus[_i].of_instructions);
     const struct findings findings = check_events();
     for (int i = 0; i < 2; i++)
         assert_found(&findings, features[i], pmus[_i].state, pmus[_i].cause, pmus[_i].remedy);

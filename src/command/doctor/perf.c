@@ -56,6 +56,11 @@ struct check_context {
     "no PMU of this machine counts them, as in most virtual machines",                             \
         "let the hypervisor pass one through, or leave these events out"
 
+/* KVM's mediated PMU: what would be counted in guests, too, is refused while they run. */
+#define NO_PMU_OR_GUESTS                                                                           \
+    "no PMU of this machine counts them, or virtual machines that run have the PMU to themselves", \
+        "count the host alone, by the modifier :H (Event), or leave these events out"
+
 static const struct advice event_advice[] = {
     {-ENOSYS, "the kernel has no perf events", "it needs CONFIG_PERF_EVENTS=y"},
     {-EXDEV, "cgroups have no controller perf_event",
@@ -166,6 +171,8 @@ static void add_status(const struct check_context *context, const char *feature,
         add_permission(context, feature);
     else if (context->missing != NULL && is_without_pmu(status))
         add_missing(context, feature);
+    else if (status == -EOPNOTSUPP)
+        findings_add(context->findings, state_without_pmu(context), feature, NO_PMU_OR_GUESTS);
     else if (is_without_pmu(status))
         findings_add(context->findings, state_without_pmu(context), feature, NO_PMU);
     else
