@@ -140,6 +140,14 @@ static bool agrees(const struct moment *from, const struct moment *to, double cp
     return agreed;
 }
 
+/* So that no ordinary task takes the CPU from the test while it reads, or changes. */
+static void set_priority(int policy)
+{
+    const struct sched_param parameter = {.sched_priority = policy == SCHED_FIFO};
+
+    sched_setscheduler(0, policy, &parameter); /* it may not be permitted */
+}
+
 /* _i: whether something else calls bpf(2) all the time, on the same CPUs. */
 START_TEST(nothing_is_lost_or_counted_twice)
 {
@@ -155,6 +163,7 @@ START_TEST(nothing_is_lost_or_counted_twice)
     for (int i = 0; i < 2 && _i == 1; i++)
         updates[i] = start_updates(i == 0 ? 0 : last_cpu);
     struct hr_perf_target *const targets[] = {live_open(NULL), live_open("a"), live_open("a/b")};
+    set_priority(SCHED_FIFO);
     take_moment(targets, busy);
     while (!agreed && hr_clock_ns() < end_ns) {
         const struct moment from = take_moment(targets, busy);
@@ -238,14 +247,6 @@ START_TEST(counts_tens_of_thousands_of_switches)
 END_TEST
 
 /* --- From descriptors to BPF ---------------------------------------------- */
-
-/* So that no ordinary task takes the CPU from the test while it changes. */
-static void set_priority(int policy)
-{
-    const struct sched_param parameter = {.sched_priority = policy == SCHED_FIFO};
-
-    sched_setscheduler(0, policy, &parameter); /* it may not be permitted */
-}
 
 /* From just before the change on: by descriptors the kernel counts nothing while it goes from one
  * group's events to another's, which a slow machine shows. */
