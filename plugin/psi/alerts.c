@@ -430,8 +430,10 @@ static void start_thread(struct psi_alerts *alerts)
 }
 
 int psi_alerts_start(struct psi_alerts *alerts, const struct hr_root *root,
-                     struct selection *selection, const struct psi_series_options *series_options)
+                     struct selection *selection, const struct psi_series_options *series_options,
+                     const struct psi_series *system)
 {
+    alerts->groups.system = system;
     alerts->context.root = alerts->context.task_source.root = root;
     int status = open_alerts(alerts);
     alerts->can_run = status == 0;

@@ -35,11 +35,13 @@ bool psi_alerts_is_empty(const struct psi_alerts *alerts);
  * Opens the selected groups, and starts the thread, if there is a rule or a group to follow. Errors
  * are logged: then there are no alerts, and the groups are followed by psi_alerts_read_groups().
  *
- * @param root, selection, series_options  must outlive the alerts.
+ * @param root, selection, series_options, system  must outlive the alerts; the last is the whole
+ * system's values, open or not, which are read and changed with set_lock held.
  * @return 0; a negative errno if the groups can't be opened.
  */
 int psi_alerts_start(struct psi_alerts *alerts, const struct hr_root *root,
-                     struct selection *selection, const struct psi_series_options *series_options);
+                     struct selection *selection, const struct psi_series_options *series_options,
+                     const struct psi_series *system);
 
 /** The selected groups. */
 struct psi_groups *psi_alerts_groups(struct psi_alerts *alerts);

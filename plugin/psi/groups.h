@@ -32,6 +32,7 @@ struct psi_group {
 struct psi_groups {
     struct selection *selection;
     const struct psi_series_options *series_options;
+    const struct psi_series *system;    /**< the whole system's values; protected by set_lock */
     struct psi_rule_state *rule_states; /**< of all rules */
     size_t rule_count;
     pthread_mutex_t set_lock, alerts_lock; /**< taken in this order; against it only tried */

@@ -18,23 +18,25 @@
 /* What a group waited since a read of its values. */
 struct wait {
     const struct hr_cgroup *group; /* NULL: none */
-    uint64_t stalled_us, more_us, elapsed_us;
+    uint64_t since_ns, stalled_us, more_us, elapsed_us;
 };
+
+static const struct hr_psi_sample *sample_of(const struct hr_psi_snapshot *snapshot, bool is_there,
+                                             enum hr_psi_resource resource)
+{
+    return is_there && snapshot->status[resource] == 0 ? &snapshot->sample[resource] : NULL;
+}
 
 /* The last read of values that is a window or more ago, as one within it has no part of the stall
  * before; else the oldest. */
 static const struct hr_psi_sample *find_earlier(const struct psi_series *series,
                                                 enum hr_psi_resource resource, uint64_t before_ns)
 {
-    const struct hr_psi_sample *latest = &series->latest.sample[resource];
-    const struct hr_psi_sample *previous = &series->previous.sample[resource];
-    const bool has_latest = series->has_latest && series->latest.status[resource] == 0;
+    const struct hr_psi_sample *latest = sample_of(&series->latest, series->has_latest, resource);
+    const struct hr_psi_sample *previous =
+        sample_of(&series->previous, series->has_previous, resource);
 
-    if (has_latest && latest->time_ns <= before_ns)
-        return latest;
-    if (series->has_previous && series->previous.status[resource] == 0)
-        return previous;
-    return has_latest ? latest : NULL;
+    return previous == NULL || (latest != NULL && latest->time_ns <= before_ns) ? latest : previous;
 }
 
 /* @param stall  receives what was known of it. @return since when, 0: it isn't known. */
@@ -59,11 +61,11 @@ static bool is_of_before(const struct hr_psi_stall *before, uint64_t now_us, uin
     return !before->present && now_us > elapsed_us + FOUND_LATER_US;
 }
 
-/* By the kernel's averages over a minute and over five: the latter is high for minutes after a
- * stall that has ended, the former soon after one that has begun. */
+/* By the kernel's averages: over a minute and over five they are high for minutes after a stall
+ * that has ended, over ten seconds and over a minute soon after one that has begun. */
 static uint64_t usual_us(const struct hr_psi_stall *stall, uint64_t elapsed_us)
 {
-    const double usual_pct = fmin(stall->avg60_pct, stall->avg300_pct);
+    const double usual_pct = fmin(stall->avg10_pct, fmin(stall->avg60_pct, stall->avg300_pct));
 
     return (uint64_t)(usual_pct / 100 * (double)elapsed_us);
 }
@@ -86,10 +88,30 @@ static bool read_wait(const struct hr_cgroup *group, const struct hr_psi_trigger
     if (now_us <= known_us || is_of_before(&before, now_us, elapsed_us))
         return false;
     const uint64_t stalled_us = now_us - before.total_us;
-    *wait =
-        (struct wait){group, stalled_us < elapsed_us || before.present ? stalled_us : elapsed_us,
-                      now_us - known_us, elapsed_us};
+    *wait = (struct wait){group, since_ns,
+                          stalled_us < elapsed_us || before.present ? stalled_us : elapsed_us,
+                          now_us - known_us, elapsed_us};
     return true;
+}
+
+/* @return for how long the system stalled since then, or since an earlier read; UINT64_MAX: it
+ * isn't known. */
+static uint64_t read_system_us(const struct psi_series *system,
+                               const struct hr_psi_trigger_options *trigger, uint64_t since_ns)
+{
+    struct hr_psi_sample now;
+
+    if (system->psi == NULL)
+        return UINT64_MAX;
+    const struct hr_psi_sample *earlier = find_earlier(system, trigger->resource, since_ns);
+    if (earlier == NULL || earlier->time_ns > since_ns ||
+        hr_psi_read_resource(system->psi, trigger->resource, &now) != 0)
+        return UINT64_MAX;
+    const struct hr_psi_stall *before = &earlier->stall[trigger->level];
+    const struct hr_psi_stall *after = &now.stall[trigger->level];
+    return before->present && after->present && after->total_us >= before->total_us
+               ? after->total_us - before->total_us
+               : UINT64_MAX;
 }
 
 /* Reads those that are read for values. @return how many waited. */
@@ -132,7 +154,7 @@ static struct wait find_longest(const struct wait *waits, size_t count)
     return longest;
 }
 
-static struct psi_longest *make_longest(const struct wait *wait)
+static struct psi_longest *make_longest(const struct wait *wait, uint64_t system_us)
 {
     const struct psi_group *group = wait->group->data;
     const size_t size = strlen(wait->group->path) + 1;
@@ -143,6 +165,7 @@ static struct psi_longest *make_longest(const struct wait *wait)
     made->stalled_us = wait->stalled_us;
     made->more_us = wait->more_us;
     made->elapsed_us = wait->elapsed_us;
+    made->system_us = system_us;
     snprintf(made->instance, sizeof(made->instance), "%s", group->series.instance);
     memcpy(made->path, wait->group->path, size);
     return made;
@@ -158,7 +181,9 @@ struct psi_longest *psi_longest_find(struct psi_groups *groups,
     struct wait *waits = calloc(groups->count + 1, sizeof(*waits));
     if (waits != NULL)
         longest = find_longest(waits, read_waits(groups, trigger, lasts, waits));
-    struct psi_longest *made = longest.group != NULL ? make_longest(&longest) : NULL;
+    struct psi_longest *made = NULL;
+    if (longest.group != NULL)
+        made = make_longest(&longest, read_system_us(groups->system, trigger, longest.since_ns));
     pthread_mutex_unlock(&groups->set_lock);
     free(waits);
     return made;

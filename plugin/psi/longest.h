@@ -19,6 +19,9 @@ struct psi_longest {
     uint64_t stalled_us; /**< since an earlier read of the group's values, or since it was found */
     uint64_t more_us;    /**< of that, what is more than usual */
     uint64_t elapsed_us; /**< since then: a window of the trigger at least, if possible */
+    /** For how long the system stalled since then, or for somewhat longer; UINT64_MAX: not known.
+     */
+    uint64_t system_us;
     char instance[HR_INSTANCE_SIZE]; /**< of its values */
     char path[];
 };

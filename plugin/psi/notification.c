@@ -161,11 +161,29 @@ static bool append_longest(struct message *message, const struct psi_longest *lo
     return false;
 }
 
-static void add_longest_metadata(notification_t *notice, const struct psi_longest *longest)
+/* How much of the stall the group waited for at least: what it waited is of a longer time, of which
+ * the system's part before the stall may be its own. */
+static uint64_t waited_in_stall_us(const struct psi_longest *longest,
+                                   const struct hr_psi_event *event)
 {
+    const uint64_t before_us =
+        longest->system_us > event->stalled_us ? longest->system_us - event->stalled_us : 0;
+    const uint64_t waited_us =
+        longest->stalled_us > before_us ? longest->stalled_us - before_us : 0;
+
+    return waited_us < event->stalled_us ? waited_us : event->stalled_us;
+}
+
+static void add_longest_metadata(notification_t *notice, const struct psi_longest *longest,
+                                 const struct hr_psi_event *event)
+{
+    const uint64_t in_stall_us = waited_in_stall_us(longest, event);
+
     message_add_text(notice, "LongestCgroup", longest->path);
     plugin_notification_meta_add_double(notice, "LongestWait", (double)longest->stalled_us / 1e6);
     plugin_notification_meta_add_double(notice, "LongestWindow", (double)longest->elapsed_us / 1e6);
+    if (in_stall_us > 0)
+        plugin_notification_meta_add_double(notice, "LongestInStall", (double)in_stall_us / 1e6);
 }
 
 /* --- Waiting tasks -------------------------------------------------------- */
@@ -328,7 +346,7 @@ void psi_notification_stall(notification_t *notice, const struct psi_subject *su
     if (findings->takers != NULL)
         add_taker_metadata(notice, findings->takers);
     if (is_named(findings->longest, event))
-        add_longest_metadata(notice, findings->longest);
+        add_longest_metadata(notice, findings->longest, event);
     if (waiting == NULL)
         return;
     append_waiting(&message, rule, waiting);

@@ -197,7 +197,7 @@ static int psi_init(void)
     if (status == 0 && config.system)
         status = psi_series_open_system(&whole_system, &config.series, root);
     if (status == 0)
-        status = psi_alerts_start(alerts, root, selection, &config.series);
+        status = psi_alerts_start(alerts, root, selection, &config.series, &whole_system);
     if (status < 0) {
         log_start_failure(PLUGIN, status, root == NULL ? path : NULL);
         hr_root_close(root);

@@ -89,17 +89,24 @@ void alerts_stall(const char *group, const char *resource, uint64_t stalled_us)
 
 void alerts_stall_always(const char *group, const char *resource, uint64_t stalled_us)
 {
-    write_pressure(group, resource, BEGINNING + stalled_us, (struct averages){0, 100, 100}, 0);
+    write_pressure(group, resource, BEGINNING + stalled_us, (struct averages){100, 100, 100}, 0);
 }
 
-void alerts_stall_until_lately(const char *group, const char *resource, uint64_t stalled_us)
+void alerts_stall_until_lately(const char *group, const char *resource, uint64_t stalled_us,
+                               double avg60_pct)
 {
-    write_pressure(group, resource, BEGINNING + stalled_us, (struct averages){0, 0, 100}, 0);
+    write_pressure(group, resource, BEGINNING + stalled_us, (struct averages){0, avg60_pct, 100},
+                   0);
 }
 
 void alerts_set_total(const char *group, const char *resource, uint64_t us)
 {
     write_pressure(group, resource, us, (struct averages){0}, 0);
+}
+
+void alerts_set_growth(const char *group, const char *resource, uint64_t us)
+{
+    alerts_set_total(group, resource, BEGINNING + us);
 }
 
 /* --- Notifications and values --------------------------------------------- */

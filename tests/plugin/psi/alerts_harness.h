@@ -42,12 +42,16 @@ void alerts_add_group(const char *group, bool populated);
 /** Makes a total grow by so much, or more if another has grown meanwhile. */
 void alerts_stall(const char *group, const char *resource, uint64_t stalled_us);
 
-/** Sets the total of a group that stalls all the time, but for the last seconds. */
+/** Sets the total of a group that stalls all the time. */
 void alerts_stall_always(const char *group, const char *resource, uint64_t stalled_us);
 
-/** Sets the total of a group that stalled for most of five minutes, but not in the last one.
- */
-void alerts_stall_until_lately(const char *group, const char *resource, uint64_t stalled_us);
+/** Sets the total of a group that stalled for most of five minutes, but not in the last ten
+ * seconds, and for so much of the last minute. */
+void alerts_stall_until_lately(const char *group, const char *resource, uint64_t stalled_us,
+                               double avg60_pct);
+
+/** Sets the total to so much more than alerts_prepare() did. */
+void alerts_set_growth(const char *group, const char *resource, uint64_t us);
 
 /** Sets the total of a group that was made just now. */
 void alerts_set_total(const char *group, const char *resource, uint64_t us);

@@ -51,6 +51,9 @@ START_TEST(names_the_group_that_waits_longest)
         ck_assert_str_eq(alerts_meta_text(notice, "LongestCgroup"), "g/a.service");
         ck_assert_double_ge(alerts_meta_number(notice, "LongestWait"), 2e-6 * GROUP_WAIT_US);
         ck_assert_double_gt(alerts_meta_number(notice, "LongestWindow"), 0);
+        ck_assert_double_le(alerts_meta_number(notice, "LongestInStall"),
+                            alerts_meta_number(notice, "MeasuredStall"));
+        ck_assert_double_ge(alerts_meta_number(notice, "LongestInStall"), 2e-6 * GROUP_WAIT_US);
         const notification_t *end = alerts_await("system", NOTIF_OKAY, turn);
         ck_assert_ptr_null(strstr(end->message, "longest"));
         ck_assert_ptr_null(alerts_meta(end, "LongestCgroup"));
@@ -120,17 +123,69 @@ START_TEST(names_none_that_waits_as_usual)
 }
 END_TEST
 
-/* What it waited for minutes ago isn't what it waits for as usual. */
+/* What it waited for minutes ago isn't what it waits for as usual; nor is what it waited for less
+ * than a minute ago. */
+static const double avg60_pct[] = {0, 90};
+
 START_TEST(names_one_that_waits_again)
 {
     begin(GROUPS RULE("m", "Quiet 1000"));
-    alerts_stall_until_lately("g/a.service", "memory", 0);
+    alerts_stall_until_lately("g/a.service", "memory", 0, avg60_pct[_i]);
     for (int i = 0; i < 2; i++)
         harness_read();
     harness_sleep(1200);
-    alerts_stall_until_lately("g/a.service", "memory", 1000000);
+    alerts_stall_until_lately("g/a.service", "memory", 1000000, avg60_pct[_i]);
     alerts_stall(NULL, "memory", STALL_US);
     alerts_assert_message(alerts_await("system", NOTIF_WARNING, 1), ": longest in g/a.service, ");
+}
+END_TEST
+
+/* A rule whose limit is more than it takes to have waited before. */
+#define HIGH_RULE                                                                                  \
+    "<Trigger \"m\">\nResource \"memory\"\nStall 0.45\nWindow 0.5\nMode \"poll\"\nQuiet 1\n"       \
+    "</Trigger>\n"
+
+/* The system and the group have waited for a while, 0.2 s at a time; then the system stalls, and
+ * the group waits for so much of that. */
+static const uint64_t waited_in_stall_us[] = {0, 2000000};
+
+START_TEST(measures_what_it_waited_of_the_stall)
+{
+    uint64_t waited_us = 0;
+
+    begin(GROUPS HIGH_RULE);
+    harness_read();
+    for (int i = 0; i < 5; i++) {
+        waited_us += 200000;
+        alerts_set_growth("g/a.service", "memory", waited_us);
+        alerts_set_growth(NULL, "memory", waited_us);
+        harness_sleep(i < 4 ? 900 : 2000); /* the last is out of all windows */
+    }
+    const uint64_t system_us = waited_us + STALL_US;
+    waited_us += waited_in_stall_us[_i];
+    alerts_set_growth("g/a.service", "memory", waited_us);
+    alerts_set_growth(NULL, "memory", system_us);
+    const notification_t *notice = alerts_await("system", NOTIF_WARNING, 1);
+    const double stall = alerts_meta_number(notice, "MeasuredStall");
+    ck_assert_double_eq_tol(alerts_meta_number(notice, "LongestWait"), 1e-6 * (double)waited_us,
+                            1e-9);
+    const double in_stall = 1e-6 * (double)waited_us - (1e-6 * (double)system_us - stall);
+    if (in_stall > 1e-9)
+        ck_assert_double_eq_tol(alerts_meta_number(notice, "LongestInStall"), in_stall, 1e-9);
+    else
+        ck_assert_ptr_null(alerts_meta(notice, "LongestInStall"));
+}
+END_TEST
+
+/* Without the system's values it isn't known. */
+START_TEST(measures_nothing_of_the_stall_without_values)
+{
+    begin("System false\n" GROUPS RULE("m", ""));
+    alerts_stall("g/a.service", "memory", GROUP_WAIT_US);
+    alerts_stall(NULL, "memory", STALL_US);
+    const notification_t *notice = alerts_await("system", NOTIF_WARNING, 1);
+    ck_assert_str_eq(alerts_meta_text(notice, "LongestCgroup"), "g/a.service");
+    ck_assert_ptr_null(alerts_meta(notice, "LongestInStall"));
 }
 END_TEST
 
@@ -200,7 +255,9 @@ int main(void)
     tcase_add_test(tests, names_the_group_above_of_several);
     tcase_add_loop_test(tests, names_a_group_that_is_new, 0, COUNT(is_older));
     tcase_add_test(tests, names_none_that_waits_as_usual);
-    tcase_add_test(tests, names_one_that_waits_again);
+    tcase_add_loop_test(tests, names_one_that_waits_again, 0, COUNT(avg60_pct));
+    tcase_add_loop_test(tests, measures_what_it_waited_of_the_stall, 0, COUNT(waited_in_stall_us));
+    tcase_add_test(tests, measures_nothing_of_the_stall_without_values);
     tcase_add_loop_test(tests, names_none_that_did_not_wait, 0, COUNT(nameless));
     tcase_add_test(tests, fits_the_message);
     return run_suite("plugin psi longest", tests);
