@@ -90,7 +90,7 @@ handle() {
     unwatched=$value
     record="" note="" place="" now=${promoted_at:-${time%.*}} trusting=true burst="" single="" end="" ended="" notified=""
     known=OKAY user="" part="" victims="" mostly="" looked_again="" waits_since=""
-    path="" placed="" longest_path="" cause_path="" has_looked="" renamed="" unmailed="" is_kept=""
+    path="" placed="" longest_path="" cause_path="" covered_by="" has_looked="" renamed="" unmailed="" is_kept=""
     is_due_now=false is_listed=false
     if is_to_be_mailed && is_mailed_now "$@" && ! is_brief; then
         is_due_now=true

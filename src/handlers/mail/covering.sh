@@ -3,8 +3,27 @@
 # covering.sh - which alarms say what another one says, so that this isn't mailed, or has no end of its own.
 # shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
 
-# covers RECORD: an alarm that isn't ours lasts, and is as severe.
-covers() { lasts "$1" && [ "$severity:$its_severity" != FAILURE:WARNING ]; }
+# covers RECORD: an alarm that isn't ours lasts and is as severe; or another one covers it that is so.
+covers() { find_mailed "$1" && lasts "$mailed" && [ "$severity:$its_severity" != FAILURE:WARNING ]; }
+
+# find_mailed RECORD: sets mailed to that of the alarm that was mailed: itself, or that which covers it. Fails if it is ours; and
+# if it was covered, and isn't known to last: as a threshold's of another run of collectd.
+find_mailed() {
+    mailed=$1 its_kind=""
+    [ "$1" != "$record" ] && read -r its_severity its_time its_daemon <"$1" || return 1
+    [ "$its_severity" = OKAY ] || return 0
+    {
+        read -r _ && read -r _ && read -r _ && read -r _ its_kind
+        while IFS= read -r line; do
+            case $line in
+                "by "*) mailed=$folder/${line#by } ;;
+            esac
+        done
+    } <"$1"
+    [ "$mailed" != "$1" ] || return 0
+    [ $((${time%.*} - ${its_time%.*})) -lt 86400 ] && [ -e "$mailed" ] || return 1
+    [ "$its_daemon" = "$daemon" ] || [ "$its_kind" = trigger ] || [ "$its_kind" = alert ]
+}
 
 # has_covered RECORD: one did, and has ended after $waits_since, while ours waited.
 has_covered() {
@@ -141,10 +160,12 @@ list_sufferers() {
 #   trigger, threshold, alert               its group and resource by trigger, threshold, alert
 #   trigger, threshold of a victim's CPU    the victim by CPU, by trigger, threshold, or alert that isn't lesser
 #   threshold of a group                    groups below it by its resource, by trigger or threshold
-#   trigger, threshold, alert of memory or  the machine by the same, by trigger or threshold that names the group as a main cause
-#     I/O
-#   trigger, threshold of the machine that  that group by the same, by trigger or threshold; I/O also that group by memory, and the
-#     does so                               machine by memory that names it, as what a group lacks memory for is read again
+#   trigger, threshold, alert of memory or  the machine by the same, by trigger or threshold that names the group as a main cause;
+#     I/O                                   I/O also both by memory, as what a group lacks memory for is read again
+#   trigger, threshold of the machine that  that group by the same, by trigger or threshold, and the machine by memory that names
+#     does so                               it; I/O also that group by memory
+#   trigger, threshold, alert, none of      the same by I/O, if both began within a minute: which of both comes first is chance
+#     memory
 #   threshold, none of the machine's CPUs   any group by CPU, by trigger, threshold, or alert that isn't lesser
 #   alert that is lesser                    others that it lists as waiting by CPU, by trigger, threshold, or alert that isn't lesser
 #   value                                   its group and resource by forecast
@@ -152,7 +173,7 @@ list_sufferers() {
 #                                           any by CPU, if it waits for itself; the machine by memory or I/O that names it
 #   forecast                                none
 #
-# For values and none "room" is of any resource.
+# For values and none "room" is of any resource. Of memory and I/O one that another covers is as good as that: see covers.
 list_covering() {
     case $kind:$resource:$victims in
         trigger:cpu:?* | threshold:cpu:?*) printf '%s\n' "$victims" | while IFS= read -r victim; do list_waiting "$victim"; done ;;
@@ -186,17 +207,35 @@ list_covering() {
     esac
     if [ "$instance" = system ]; then
         case $resource:$cause_path in
-            memory:?*) set -- "$@" -e "at $host memory $cause_path" ;;
+            memory:?*) set -- "$@" -e "at $host memory $cause_path" -e "longest $host memory $cause_path" ;;
             io:?*) set -- "$@" -e "at $host io $cause_path" -e "at $host memory $cause_path" -e "longest $host memory $cause_path" ;;
         esac
     else
         case $kind:$resource:$path in
             value:* | *:) ;;
-            *:memory:* | *:io:*) set -- "$@" -e "longest $host $resource $path" ;;
+            none:io:* | *:memory:*) set -- "$@" -e "longest $host $resource $path" ;;
+            *:io:*) set -- "$@" -e "longest $host io $path" -e "longest $host memory $path" -e "at $host memory $path" ;;
             *:room:*) set -- "$@" -e "longest $host memory $path" -e "longest $host io $path" ;;
         esac
     fi
     grep -lxF "$@" -- "$folder"/* 2>/dev/null
+}
+
+# list_of_same_cause: the records of alarms by I/O of what ours by memory is of, that began within a minute of it, one a line
+list_of_same_cause() {
+    its_path=$path
+    [ "$instance" != system ] || its_path=$cause_path
+    case $kind:$resource:$its_path in
+        value:* | *:) return 0 ;;
+        *:memory:*) ;;
+        *) return 0 ;;
+    esac
+    find_beginning
+    grep -lxF -e "at $host io $its_path" -e "longest $host io $its_path" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
+        { read -r _ && read -r its_beginning; } <"$each" || continue
+        apart=$((begun - its_beginning))
+        [ "${apart#-}" -gt 60 ] || printf '%s\n' "$each"
+    done
 }
 
 # turn_covered RECORD: an alarm that was mailed, or was to be listed, becomes one that another covers.
@@ -221,15 +260,15 @@ outlasts_cause() {
 }
 
 # is_covered: whether an alarm that says as much was mailed already. If one covered ours while that waited, and has ended,
-# sets covered_until to when; some cover it for good.
+# sets covered_until to when; some cover it for good. Sets covered_by to the record of that which was mailed.
 is_covered() {
-    covered_until=""
+    covered_until="" covered_by=""
     [ -n "$about" ] && [ "$severity" != OKAY ] && [ "$known" = OKAY ] || return 1
     case $plugin:$kind:$instance:$resource in       # here, as the shell below forgets it
         psi:*:system:memory | psi:*:system:io)
             find_cause_path
             # A short stall of the machine may be a new one, beside a group that has waited for a part of the time for long.
-            [ "$kind" != trigger ] || is_half_in_time || cause_path=""
+            [ "$kind" != trigger ] || is_half_in_stall || cause_path=""
             ;;
         *:system:*) ;;
         *:threshold:* | *:none:*)
@@ -239,20 +278,30 @@ is_covered() {
         *:memory | *:io | *:room) find_place ;;
     esac
     while IFS= read -r other && [ -n "$other" ]; do
-        ! covers "$other" || return 0
-        if [ -n "$waits_since" ] && has_covered "$other"; then
-            ! outlasts_cause "$other" || return 0
+        if covers "$other"; then
+            covered_by=${mailed##*/}
+            return 0
+        fi
+        if [ -n "$waits_since" ] && has_covered "$mailed"; then
+            ! outlasts_cause "$mailed" || return 0
             covered_until=$its_time
         fi
     done <<END
-$(list_covering)
+$(list_covering; list_of_same_cause)
 END
     return 1
 }
 
 # stays_covered: whether it is, and is on record so: also once it is, as the other alarm may end before it has seen that. What
-# can't be put on record is mailed.
-stays_covered() { is_covered && remember_covered && is_covered; }
+# can't be put on record is mailed. Of memory and I/O one decides after the other: values that several thresholds are of come at
+# the same time.
+stays_covered() {
+    case $severity:$resource in
+        OKAY:*) ;;
+        *:memory | *:io) ! command exec 3>"$folder/stalls.lock" || flock -w 10 3 || : ;;
+    esac
+    is_covered && remember_covered && is_covered
+}
 
 # list_lasting: the records of other alarms of the same group and resource that last, one a line, mailed or covered; a
 # covered one of a threshold in this run of collectd, as of one before it isn't known.

@@ -144,16 +144,18 @@ find_waiting() {
 # is_half_of PART WHOLE: whether that is at least half of it
 is_half_of() { awk -v part="$1" -v whole="$2" 'BEGIN { exit !(part > 0 && whole > 0 && 2 * part >= whole) }'; }
 
-# is_half_in_time: whether the group that waits longest waited for at least half of the share of time that the machine stalled
-is_half_in_time() {
-    set --
-    for each in LongestWait LongestWindow MeasuredStall MeasuredWindow; do
-        detail $each
-        set -- "$@" "$value"
-    done
-    awk -v wait="$1" -v window="$2" -v stall="$3" -v in_time="$4" 'BEGIN {
-        exit !(wait > 0 && window > 0 && stall > 0 && 2 * wait * in_time >= stall * window)
-    }'
+# find_stall: sets value to how long the machine stalled, at least, in s
+find_stall() {
+    detail MeasuredStall
+    [ -n "$value" ] || detail Stall
+}
+
+# is_half_in_stall: whether the group that waits longest waited for at least half of the stall, and not before that
+is_half_in_stall() {
+    detail LongestInStall
+    waited=$value
+    find_stall
+    is_half_of "$waited" "$value"
 }
 
 # find_cause_path: sets cause_path to that of the group that the mail of an alarm of the machine's memory or I/O names, if this
@@ -165,7 +167,7 @@ find_cause_path() {
         *:trigger)
             detail LongestWait
             waited=$value
-            detail MeasuredStall
+            find_stall
             if is_half_of "$waited" "$value"; then
                 detail LongestCgroup
                 cause_path=$value

@@ -114,7 +114,7 @@ keep_later() {
     waits=true
     command exec 6>"$turns.waits" && flock -n 6 || waits=false
     end_turn
-    exec 9>&-
+    exec 3>&- 9>&-
     ! $waits || await_others
     exec 6>&-
 }
@@ -263,7 +263,7 @@ mail_lists() {
             [ -e "$1" ] || exit 0
             mail=$(sed 1,4d "$1")
             [ $# -eq 1 ] || mail=$(print_list "$@")
-            if keep_unsent "$mail" || printf '%s\n' "$mail" | sendmail -oi -t 6>&- 7>&- 9>&-; then
+            if keep_unsent "$mail" || printf '%s\n' "$mail" | sendmail -oi -t 3>&- 6>&- 7>&- 9>&-; then
                 rm -f "$@"
             fi
         ) 6>"$its_turns.waits" 7>"$its_turns.turn"

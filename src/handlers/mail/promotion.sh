@@ -7,26 +7,26 @@
 promoted="" promoted_at="" promoted_after=""
 
 # list_covered: the records of covered alarms of other groups and our resource for which no process waits yet, one a line; and
-# one of the machine by I/O, if ours is by memory. What is left of our group has taken our place, or ends with it.
+# those by memory and I/O that ours covered. What is left of our group has taken our place, or ends with it.
 list_covered() {
-    ABOUT=$about RESOURCE=$resource awk -v host="$host" -v now="$now" -v daemon="$daemon" '
+    ABOUT=$about RESOURCE=$resource RECORD=${record##*/} awk -v host="$host" -v now="$now" -v daemon="$daemon" '
         function print_it() {
-            if (is_one && is_notified && !is_awaited)
+            if (is_one && is_notified && !is_awaited && (is_same || is_ours))
                 print file
         }
         FNR == 1 {
             print_it()
-            is_one = is_notified = is_awaited = 0
+            is_one = is_same = is_ours = is_notified = is_awaited = 0
             file = FILENAME
             its_daemon = $0
             sub(/^[^ ]+ [^ ]+ /, "", its_daemon)
         }
         FNR == 3 {
             count = split($0, words, " ")
-            is_one = index($0, "covered " host " ") == 1 && $0 != "covered " ENVIRON["ABOUT"] &&
-                (words[count] == ENVIRON["RESOURCE"] ||
-                    (ENVIRON["RESOURCE"] == "memory" && $0 == "covered " host " system io"))
+            is_one = index($0, "covered " host " ") == 1 && $0 != "covered " ENVIRON["ABOUT"]
+            is_same = words[count] == ENVIRON["RESOURCE"]
         }
+        FNR > 3 && $0 == "by " ENVIRON["RECORD"] { is_ours = 1 }
         FNR > 3 && /^waiting / { is_awaited = its_daemon == daemon && $3 >= now }
         FNR > 3 && /^notified Severity: / { is_notified = 1 }
         END { print_it() }' "$folder"/[0-9a-f]*[0-9a-f] 2>/dev/null
@@ -115,7 +115,7 @@ promote_uncovered() {
         OKAY:*) ;;
         *) [ -n "$renamed" ] || return 0 ;;
     esac
-    exec 9>&-
+    exec 3>&- 9>&-
     ! is_none_to_promote || return 0
     hash_of "$host" "$resource"
     promotion=$folder/$hash.promotion promoter=$folder/$hash.promoter

@@ -9,8 +9,8 @@
 # path behind "at", and of the machine that of the group that is a main cause behind "longest".
 # Of one that is listed there is the notification, too, behind "notified".
 # Of an alarm that isn't mailed, as another one covers it, OKAY is on record; then when it began, that it is covered,
-# its severity and kind, and the notification. One of headroom's, of which nothing is mailed when the
-# other ends, is "silent", or "waiting" for alarms that say more.
+# its severity and kind, the record of what was mailed instead, behind "by", and the notification. One of headroom's, of which
+# nothing is mailed when the other ends, is "silent", or "waiting" for alarms that say more.
 # Its name is of hexadecimal digits alone, by which records are listed: awk ends at a file that isn't there any more, as
 # those with other names may do meanwhile.
 # shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
@@ -146,6 +146,19 @@ remember_alarm() {
         "${burst:+burst $burst}" "${single:+single $single}" "${end:+end $end}" "${its_cause:-}" "$@"
 }
 
+# find_covered_cause: sets its_cause to the same of one that another covers. What waits for others isn't covered yet: of the
+# machine it covers nothing.
+find_covered_cause() {
+    its_cause=""
+    case $plugin:$instance:$resource in
+        psi:system:memory | psi:system:io)
+            [ -z "$covered_by" ] || [ -z "$cause_path" ] || its_cause="longest $host $resource $cause_path"
+            ;;
+        psi:system:*) ;;
+        *) find_cause ;;
+    esac
+}
+
 # remember_covered ["waiting SEVERITY UNTIL"]: and its severity, and the least, as it takes the place of that which covers it,
 # if that ends before it does; and the notification, to be handled once more then if the other is of another group. Room
 # isn't, but for an <Alert> that another group's or the machine's covers: the sums that it is of go on for some minutes. One
@@ -159,11 +172,10 @@ remember_covered() {
         remember OKAY "$begun" "${1%% *} $about" "$1"
     else
         find_least
-        its_cause=""
-        [ "$instance" = system ] || find_cause
+        find_covered_cause
         quote_notification
         remember OKAY "$begun" "covered $about" "$severity $kind" "series $series" "${least:+least $least}" ${lesser:+"$lesser"} \
-            ${its_cause:+"$its_cause"} ${1:+"$1"} "$quoted"
+            ${its_cause:+"$its_cause"} ${covered_by:+"by $covered_by"} ${1:+"$1"} "$quoted"
     fi
 }
 

@@ -19,7 +19,7 @@ send_unsent() {
         flock -n 8 || exit 0
         left=3
         for unsent in "$folder"/unsent.*; do
-            if sendmail -oi -t <"$unsent" 8>&- 9>&-; then
+            if sendmail -oi -t <"$unsent" 3>&- 8>&- 9>&-; then
                 rm -f "$unsent"
             else
                 left=$((left - 1))
@@ -34,7 +34,7 @@ send() {
     describe
     mail=$(print_mail "$@")
     sent=0
-    printf '%s\n' "$mail" | sendmail -oi -- "$@" 9>&- || sent=1
+    printf '%s\n' "$mail" | sendmail -oi -- "$@" 3>&- 9>&- || sent=1
     again=""
     [ $sent -eq 0 ] || ! keep_unsent "$mail" || again=", and is tried again at the next notification"
     # The end of a threshold that isn't mailed is notified again; no other is.

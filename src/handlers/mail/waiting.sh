@@ -77,7 +77,7 @@ pause() {
 # await_values: until these have come, or SIGTERM; lets others of the subject go on meanwhile, and what is promoted next. All
 # get SIGTERM at once, and one may cover another: so one decides after the other, unless that takes long.
 await_values() {
-    exec 5>&- 9>&-
+    exec 3>&- 5>&- 9>&-
     pause sleep "$patience"
     exec 9>"$lock"
     flock 9
