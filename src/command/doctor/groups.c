@@ -10,6 +10,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Others remove groups meanwhile. */
+static void drop_sample(struct doctor_groups *groups, const struct hr_cgroup *group)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < groups->sample_count; i++)
+        if (groups->samples[i] != group)
+            groups->samples[count++] = groups->samples[i];
+    groups->sample_count = count;
+    if (groups->spare == group)
+        groups->spare = NULL;
+}
+
 static void collect_sample(struct hr_cgroup *group, enum hr_cgroup_event event, void *context)
 {
     struct doctor_groups *groups = context;
@@ -18,6 +31,8 @@ static void collect_sample(struct hr_cgroup *group, enum hr_cgroup_event event, 
         groups->spare = group;
     if (event == HR_CGROUP_POPULATED && groups->sample_count < DOCTOR_SAMPLES)
         groups->samples[groups->sample_count++] = group;
+    if (event == HR_CGROUP_REMOVED)
+        drop_sample(groups, group);
 }
 
 /* --- One of our own ------------------------------------------------------- */
