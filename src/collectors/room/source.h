@@ -89,7 +89,9 @@ struct hr_room_source {
     struct hr_vmstat vmstat; /**< of the previous reading */
 
     struct hr_room_sums older, newer, last; /**< the last of all */
+    uint64_t sums_begun_ns; /**< when sums of these CPUs and limits were taken first */
     bool is_in_cpu_trouble;
+    bool has_cpu_load; /**< pressure was above the line, and not far below it since */
 };
 
 /** Reads the limits again, once they are a minute old, or in the next interval after a transient

@@ -18,6 +18,9 @@
 /* Of less time no queue can be known. */
 #define SUMS_MIN_NS (20 * HR_NS_PER_S)
 
+/* A load is over at a smaller part of the trouble line than this. */
+#define LOW 0.5
+
 /* --- Sums --------------------------------------------------------------------------- */
 
 static int read_bound(const struct hr_room_source *source, const struct hr_room_cpu_bound *bound,
@@ -80,6 +83,20 @@ static void begin_again_with_limits(struct hr_room_source *source, const struct 
     source->newer = *now;
 }
 
+/* Of less than minutes, as after a start, a load that is over would be a large part of what is
+ * known, and leave no room for longer than it lasted: so the sums begin again when it ends. */
+static void begin_again_after_load(struct hr_room_source *source, const struct hr_room_sums *now,
+                                   const struct hr_room_reading *reading, double line_pct,
+                                   bool is_stalled)
+{
+    const bool is_over = source->has_cpu_load && reading->has_stall[HR_PSI_CPU] &&
+                         reading->stall_pct[HR_PSI_CPU] < LOW * line_pct;
+
+    source->has_cpu_load = is_stalled || (source->has_cpu_load && !is_over);
+    if (is_over && now->time_ns - source->sums_begun_ns < SUMS_NS)
+        source->older = source->newer = source->last;
+}
+
 /* Moves the beginning of the sums on; after CPUs changed, or which limits there are, to now. */
 static void keep_sums(struct hr_room_source *source, const struct hr_room_sums *now)
 {
@@ -88,6 +105,7 @@ static void keep_sums(struct hr_room_source *source, const struct hr_room_sums *
 
     if (!are_alike(&source->newer, now)) {
         source->older = source->newer = *now;
+        source->sums_begun_ns = now->time_ns;
     } else if (has_change && newer_ns >= SUMS_MIN_NS) {
         source->older = source->newer;
     } else if (newer_ns >= SUMS_NS) {
@@ -304,6 +322,7 @@ void hr_room_source_read_cpu(struct hr_room_source *source, double line_pct, boo
         return;
     room->status = -EAGAIN;
     begin_again_with_limits(source, &now);
+    begin_again_after_load(source, &now, reading, line_pct, is_stalled);
     if (are_alike(&source->newer, &now) && now.time_ns > source->older.time_ns)
         estimate(source, &now, line_pct, is_stalled, room);
     else if (is_stalled || source->is_in_cpu_trouble)

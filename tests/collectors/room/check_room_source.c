@@ -443,6 +443,34 @@ START_TEST(no_room_is_lost_once_a_load_is_over)
 }
 END_TEST
 
+/* Soon after the start it waits all the time for 30 s, and uses half of one CPU, which is all busy;
+ * then nothing runs. That was no load of minutes, of which the sums would be known: 20 s later
+ * there is room. */
+START_TEST(trouble_is_over_soon_after_the_start)
+{
+    const unsigned from = (unsigned)_i, to = from + 3;
+
+    open_group("p/q/a");
+    read_once();
+    for (unsigned i = 1; i <= to + 30; i++) {
+        const unsigned loaded = i <= from ? 0 : i <= to ? i - from : to - from;
+        room_tree_machine(tree, 10 * loaded, 0, 0);
+        write_cpu("p/q/a", 5000000 * loaded, 0, 0);
+        tree_pressure(tree, "p/q/a", "cpu", 10000000ull * loaded, 0);
+        frozen_ns += 10 * HR_NS_PER_S;
+        read_once();
+        if (i > from && i <= to)
+            ck_assert(reading.cpu.is_in_trouble);
+        if (i < to + 2)
+            continue;
+        ck_assert_int_eq(reading.cpu.status, 0);
+        ck_assert_msg(!reading.cpu.is_in_trouble, "%u s after it", 10 * (i - to));
+        ck_assert_double_ge(reading.cpu.room_pct, 50);
+    }
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
 /* For 150 s nothing of the limit's periods is throttled, for 100 s 30 %, then nothing runs: of what
  * is known of the past the share of these grows, but no trouble begins by that. */
 START_TEST(no_trouble_begins_once_a_limit_throttles_no_more)
@@ -896,6 +924,7 @@ int main(void)
     tcase_add_test(tests, throttled_time_counts_once);
     tcase_add_test(tests, trouble_lasts_as_long_as_there_is_no_room);
     tcase_add_loop_test(tests, no_room_is_lost_once_a_load_is_over, 2, 40);
+    tcase_add_loop_test(tests, trouble_is_over_soon_after_the_start, 0, 12);
     tcase_add_loop_test(tests, no_trouble_begins_once_a_limit_throttles_no_more, 2, 30);
     tcase_add_test(tests, trouble_lasts_where_cpus_are_always_busy);
     tcase_add_test(tests, a_limit_on_a_machine_that_is_always_busy);
