@@ -193,6 +193,10 @@ void hr_room_set_working_set(struct hr_room_source *source, const struct hr_room
 void hr_room_add_stalls(struct hr_room_source *source, enum hr_psi_resource resource,
                         const double pct[HR_STALL_PART_COUNT]);
 
+/** The room at most, 0..100: part of what is used may not be needed, so that room_pct is the least.
+ * Of a room with status 0. */
+double hr_room_most_pct(const struct hr_room *room);
+
 /** The smallest of the rooms that are known. @return NULL if none is, or if one may be smaller: one
  * that isn't known yet, or that by CPUs that are always busy, for which the tasks wait. */
 const struct hr_room *hr_room_tightest(const struct hr_room_reading *reading);

@@ -125,18 +125,11 @@ static bool leads_to_trouble(const struct subject *subject, int resource, double
            (subject->alarm[resource].is_open || takes_part(subject));
 }
 
-double alert_most_room_pct(const struct hr_room *room)
-{
-    if (room->is_in_trouble || room->attainable <= 0)
-        return 0;
-    return room->needed < room->attainable ? 100 * (1 - room->needed / room->attainable) : 0;
-}
-
 /* Who hardly waits for a CPU may have more room than any number says. */
 static bool has_little(const struct hr_room *room, int resource, double below_pct)
 {
     return room->status == 0 && !(resource == SUBJECT_CPU && room->is_at_least) &&
-           alert_most_room_pct(room) < below_pct;
+           hr_room_most_pct(room) < below_pct;
 }
 
 /* Whoever waits while CPUs of the machine are idle is kept from these, by an affinity, a cpuset or

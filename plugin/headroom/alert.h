@@ -37,11 +37,6 @@ extern const struct alert_rule alert_rule_default;
 /** Reads the block. @return 0 or -1: refused, and logged. */
 int alert_option(const oconfig_item_t *block, struct alert_rule *rule);
 
-/** The room at most: part of what is used may not be needed, so that what is published is the
- * least.
- */
-double alert_most_room_pct(const struct hr_room *room);
-
 struct alert;
 
 struct hr_root;

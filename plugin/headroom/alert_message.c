@@ -165,7 +165,7 @@ static void append_state(struct message *message, notification_t *notice,
         message_append(message, "trouble now");
     } else {
         message_append(message, "%s%.0f %% of room left", room->is_at_least ? "at most " : "",
-                       alert_most_room_pct(room));
+                       hr_room_most_pct(room));
     }
     message_append(message, " in %s", place_of(subject));
     if (room->status == 0)
@@ -239,7 +239,7 @@ void alert_message_end(notification_t *notice, const struct subject *subject, in
         message_add_text(notice, "NoLongerWatched", reason);
     } else if (room->status == 0) {
         message_append(&message, "%s%.0f %% of room again in %s",
-                       room->is_at_least ? "at most " : "", alert_most_room_pct(room),
+                       room->is_at_least ? "at most " : "", hr_room_most_pct(room),
                        place_of(subject));
         append_duration(&message, &subject->alarm[resource]);
     } else {

@@ -52,6 +52,7 @@ void values_submit(const struct submission *submission, const struct hr_room_rea
     }
     if (reading->memory.status == 0) {
         submit_gauge(submission, "percent", "room-memory", reading->memory.room_pct);
+        submit_gauge(submission, "percent", "room-memory-most", hr_room_most_pct(&reading->memory));
         submit_gauge(submission, "memory", "room", reading->memory.left);
         submit_gauge(submission, "memory", "need", reading->memory.used);
         submit_gauge(submission, "memory", "limit", reading->memory.attainable);

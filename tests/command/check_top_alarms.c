@@ -136,6 +136,7 @@ static const struct {
      "W:a:cpu-full W:a:room-memory=0 W:a:room-io=0"},
     {"whatever it is by", "0W:a:to_trouble=0 0W:a:room-memory=0", "W:a:to_trouble=0"},
     {"that has a name", "0W:a:room-memory=0 0W:a:to_trouble=0", "W:a:room-memory=0"},
+    {"or is the most", "0W:a:memory-full 0W:a:room-memory-most=0", "W:a:memory-full"},
     {"little of one", "0W:a:memory-full 0W:a:room-memory=8", "W:a:memory-full W:a:room-memory=8"},
     {"that <Alert> is of", "0W:a:room-memory 0W:a:room-memory=8 0W:a:room-cpu=8",
      "W:a:room-memory W:a:room-cpu=8"},

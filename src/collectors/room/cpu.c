@@ -39,6 +39,13 @@ void hr_room_finish(struct hr_room *room)
     room->room_pct = clamp_value(room->room_pct, 0, 100);
 }
 
+double hr_room_most_pct(const struct hr_room *room)
+{
+    if (room->is_in_trouble || room->attainable <= 0)
+        return 0;
+    return room->needed < room->attainable ? 100 * (1 - room->needed / room->attainable) : 0;
+}
+
 void hr_room_set_trouble(struct hr_room *room)
 {
     room->status = 0;

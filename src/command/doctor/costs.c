@@ -53,9 +53,9 @@
 #define SERIES_OF_LOADED_CPU 11
 #define SERIES_OF_TIMED_CPU  7
 
-/* Three shares, CPUs, three sizes of memory, a time, and kills; and what a stall of cpu, memory or
+/* Four shares, CPUs, three sizes of memory, a time, and kills; and what a stall of cpu, memory or
  * io can be due to. */
-#define SERIES_OF_ROOM  9
+#define SERIES_OF_ROOM  10
 #define SERIES_OF_STALL (6 + 3 + 3)
 
 /* Three of pressure; and four of memory, one of CPU time, and the group's directory. */

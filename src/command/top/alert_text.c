@@ -55,6 +55,7 @@ static const struct wording {
     {"osnoise/derive/*_us", "~ takes # of @", PER_10000},
     {"headroom/percent/room-cpu", "@ has # of room left by CPU", PERCENT},
     {"headroom/percent/room-memory", "@ has # of room left by memory", PERCENT},
+    {"headroom/percent/room-memory-most", "@ has at most # of room left by memory", PERCENT},
     {"headroom/percent/room-io", "@ has # of room left by I/O", PERCENT},
     {"headroom/percent/room", "@ has # of room left", PERCENT},
     {"headroom/duration/to_trouble", "@ runs out of memory in #", TIME},
@@ -71,7 +72,7 @@ static const struct {
     const char *text;
 } special_wordings[] = {
     {"headroom/percent/room-cpu", 0, 0, false, "@ has no room left by CPU"},
-    {"headroom/percent/room-memory", 0, 0, false, "@ has no room left by memory"},
+    {"headroom/percent/room-memory*", 0, 0, false, "@ has no room left by memory"},
     {"headroom/percent/room-io", 0, 0, false, "@ has no room left by I/O"},
     {"headroom/percent/room", 0, 0, false, "@ has no room left"},
     {"headroom/duration/to_trouble", 0, 0, false, "@ has no room left"},

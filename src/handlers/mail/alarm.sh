@@ -22,6 +22,7 @@ find_resource() {
             ;;
         headroom:percent:room-*)
             resource=${type_instance#room-}
+            resource=${resource%-most}
             return 0
             ;;
         psi:*) ;;

@@ -36,12 +36,13 @@ START_TEST(publishes_the_room)
     room_tree_write(tree, "a", "memory.max", "209715200\n"); /* 200 MiB */
     harness_begin("Cgroup \"*\"");
     harness_read();
-    harness_assert_count("headroom-a/*", 5);
+    harness_assert_count("headroom-a/*", 6);
     harness_assert_count("headroom-*/percent-room-memory", 2);
     harness_assert_count("headroom-*/percent-room", 0); /* of cpu nothing is known yet */
     run_100_s();
     assert_number("headroom-a/percent-room", 40);
     assert_number("headroom-a/percent-room-memory", 40);
+    assert_number("headroom-a/percent-room-memory-most", 50);
     assert_number("headroom-a/memory-room", 80. * MIB);
     assert_number("headroom-a/memory-need", 120. * MIB);
     assert_number("headroom-a/memory-limit", 200. * MIB);
