@@ -158,6 +158,54 @@ START_TEST(the_machine_is_below_the_group_that_waits)
 }
 END_TEST
 
+/* A trigger's alarm of the machine, that names a group. */
+static struct alert *add_trigger(const char *resource, const char *longest)
+{
+    struct alert *alert = add("system", "trigger_stall", ALERT_WARNING);
+
+    strcpy(alert->type, "derive");
+    snprintf(
+        alert->message, sizeof(alert->message),
+        "%s some: stalled 1112 ms in 2.1 s (limit 150 ms in 1 s) in the system%s; waiting tasks "
+        "unknown",
+        resource, longest);
+    return alert;
+}
+
+/* Which of both comes first is chance; the group has no alarm yet, or no more. */
+START_TEST(disks_are_below_the_memory_that_a_group_lacks)
+{
+    static const struct {
+        const char *of_io, *of_memory;
+        bool is_wider;
+    } cases[] = {
+        {": longest in db, 806 ms of the last 2.1 s", ": longest in db, 199 ms of the last 3.2 s",
+         true},
+        {": longest in a, b, 806 ms of the last 2.1 s",
+         ": longest in a, b, 199 ms of the last 3.2 s", true},
+        {": longest in db, 806 ms of the last 2.1 s", ": longest in web, 199 ms of the last 3.2 s",
+         false},
+        {": longest in db, 806 ms of the last 2.1 s", "", false},
+        {"", "", false},
+    };
+
+    for (size_t i = 0; i < 2 * COUNT(cases); i++) {
+        const bool is_io_first = i % 2 == 0;
+        clear();
+        const struct alert *first = is_io_first ? add_trigger("io", cases[i / 2].of_io)
+                                                : add_trigger("memory", cases[i / 2].of_memory);
+        const struct alert *second = is_io_first ? add_trigger("memory", cases[i / 2].of_memory)
+                                                 : add_trigger("io", cases[i / 2].of_io);
+        const struct alert *io = is_io_first ? first : second,
+                           *memory = is_io_first ? second : first;
+        mark_by_waits(32, 29);
+        ck_assert_int_eq(io->is_wider, cases[i / 2].is_wider);
+        ck_assert(!memory->is_wider);
+        ck_assert_uint_eq(alerts_count_lasting(&list), cases[i / 2].is_wider ? 1 : 2);
+    }
+}
+END_TEST
+
 START_TEST(the_machine_is_beside_a_group_that_waits_a_little)
 {
     add("db", "memory-full", ALERT_WARNING);
@@ -320,6 +368,7 @@ int main(void)
     tcase_add_test(tests, counts_alarms_of_one_wait_once);
     tcase_add_test(tests, who_takes_is_below_who_suffers);
     tcase_add_test(tests, the_machine_is_below_the_group_that_waits);
+    tcase_add_test(tests, disks_are_below_the_memory_that_a_group_lacks);
     tcase_add_test(tests, the_machine_is_beside_a_group_that_waits_a_little);
     tcase_add_test(tests, the_machine_is_beside_what_says_less);
     tcase_add_test(tests, who_takes_and_has_no_room_is_below_who_suffers);

@@ -487,6 +487,15 @@ bool alarm_is_within(const struct alert *machine, const struct alert *group)
                                      : narrow.resource == IO && wide.resource == IO;
 }
 
+bool alarm_may_be_of_same_cause(const struct alert *io, const struct alert *memory)
+{
+    const struct alarm wide = make_alarm(io), cause = make_alarm(memory);
+
+    return strcmp(wide.group, "system") == 0 && strcmp(cause.group, "system") == 0 &&
+           strcmp(wide.host, cause.host) == 0 && is_there(&wide) && is_there(&cause) &&
+           wide.resource == IO && cause.resource == MEMORY;
+}
+
 const char *alarm_wait_key(const struct alert *alert)
 {
     switch (make_alarm(alert).resource) {

@@ -221,3 +221,22 @@ bool trigger_end_parse(const char *message, const char *instance, struct trigger
     *result = text;
     return true;
 }
+
+bool trigger_longest_find(const char *message, struct piece *group)
+{
+    static const char place[] = " in the system", longest[] = "longest in ",
+                      end[] = " of the last ";
+    const char *at = strstr(message, place);
+
+    at = at != NULL ? strstr(at, longest) : NULL;
+    if (at == NULL)
+        return false;
+    at += strlen(longest);
+    const char *behind = strstr(at, end);
+    while (behind != NULL && behind > at && strncmp(behind, ", ", 2) != 0)
+        behind--;
+    if (behind == NULL || behind == at)
+        return false;
+    *group = (struct piece){.start = at, .length = (size_t)(behind - at)};
+    return true;
+}

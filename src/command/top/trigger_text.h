@@ -41,4 +41,8 @@ bool trigger_text_parse(const char *message, const char *instance, struct trigge
  */
 bool trigger_end_parse(const char *message, const char *instance, struct trigger_text *text);
 
+/** Finds the group that a message of a stall of the system names, as the one that waited longest.
+ * @return whether it names one; otherwise *group is untouched. */
+bool trigger_longest_find(const char *message, struct piece *group);
+
 #endif
