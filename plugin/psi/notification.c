@@ -231,23 +231,12 @@ static void append_waiters(struct message *message, const struct psi_rule *rule,
                        (double)rule->top_tasks_window_us / 1e6);
 }
 
-/* "delay accounting is off in the kernel; sysctl kernel.task_delayacct=1 turns it on" */
-static void print_unknown(const struct psi_waiting *waiting, char *buffer, size_t size)
-{
-    snprintf(buffer, size, "%s%s%s", waiting->unknown, waiting->remedy[0] != '\0' ? "; " : "",
-             waiting->remedy);
-}
-
 #define UNKNOWN_LEAD "; waiting tasks unknown: "
 
-/* As much of it as there is room for. */
+/* What to do about it is in the log, once. */
 static void append_unknown(struct message *message, const struct psi_waiting *waiting)
 {
-    char text[200];
-
-    print_unknown(waiting, text, sizeof(text));
-    if (!message_append(message, UNKNOWN_LEAD "%s", text) &&
-        !message_append(message, UNKNOWN_LEAD "%s", waiting->unknown))
+    if (!message_append(message, UNKNOWN_LEAD "%s", waiting->unknown))
         message_append(message, "; %s", waiting->unknown);
 }
 
@@ -291,11 +280,10 @@ static void append_waiting(struct message *message, const struct psi_rule *rule,
 
 static void add_waiter_metadata(notification_t *notice, const struct psi_waiting *waiting)
 {
-    char name[32], text[200];
+    char name[32], text[96];
 
     if (waiting->unknown[0] != '\0') {
-        print_unknown(waiting, text, sizeof(text));
-        message_add_text(notice, "TasksUnknown", text);
+        message_add_text(notice, "TasksUnknown", waiting->unknown);
         return;
     }
     if (waiting->report.skipped_count > 0)

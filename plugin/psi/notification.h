@@ -21,7 +21,6 @@ struct psi_subject {
 /** The tasks that wait. */
 struct psi_waiting {
     char unknown[96]; /**< why they aren't known; empty if they are */
-    char remedy[96];  /**< of that, in short; empty if there is none */
     struct hr_waiter top[PSI_TOP_TASKS_MAX];
     struct hr_waiters_report report;
 };

@@ -130,11 +130,8 @@ void psi_waiting_explain(int status, struct psi_waiting *waiting)
     }
     hr_waiters_explain(status, &reason);
     char *remedy = strstr(reason.text, ": ");
-    if (remedy != NULL) {
+    if (remedy != NULL)
         *remedy = '\0';
-        snprintf(waiting->remedy, sizeof(waiting->remedy), "%.*s", (int)strcspn(remedy + 2, ","),
-                 remedy + 2);
-    }
     sstrncpy(waiting->unknown, reason.text, sizeof(waiting->unknown));
 }
 

@@ -52,8 +52,8 @@ void psi_scan_run(struct psi_scan *scan);
 /** Closes the connection. */
 void psi_task_source_close(struct psi_task_source *source);
 
-/** Fills in why the waiting tasks are unknown, by the status of a first sample: the cause, and the
- * remedy up to a comma. */
+/** Fills in why the waiting tasks are unknown, by the status of a first sample: the cause alone, as
+ * the remedy is logged. */
 void psi_waiting_explain(int status, struct psi_waiting *waiting);
 
 #endif
