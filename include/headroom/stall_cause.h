@@ -106,6 +106,16 @@ struct hr_stall_below {
     uint64_t reached_count; /**< memory */
 };
 
+/** What is read again for lack of memory: pages of files, and of swap space, that were reclaimed.
+ */
+struct hr_stall_rereads {
+    bool known;             /**< the rest is valid */
+    int version;            /**< of the memory controller's hierarchy, 1 or 2 */
+    uint64_t refault_bytes; /**< that the group had to read again */
+    uint64_t machine_bytes; /**< that the machine has read and written in all, by /proc/vmstat */
+    struct hr_stall_memory memory[HR_STALL_LEVELS]; /**< as `level`; without limits if not known */
+};
+
 /** The machine's CPUs since boot, summed over all of them. */
 struct hr_stall_machine_cpus {
     bool known;
@@ -144,7 +154,8 @@ struct hr_stall_counters {
     bool has_refaults;      /**< memory only */
     uint64_t refault_count; /**< pages that the group, or the system, had to read again */
 
-    bool has_machine_io;                /**< io of groups only */
+    struct hr_stall_rereads rereads;    /**< io of groups only */
+    bool has_machine_io;                /**< the same */
     struct hr_stall_devices machine_io; /**< of all groups together, without limits */
 };
 
@@ -177,8 +188,8 @@ const char *hr_stall_limit_name(enum hr_stall_limit kind, int version);
 struct hr_stall_cause {
     enum hr_stall_kind kind;
     uint64_t stalled_us;  /**< cpu: the part of the stall that is due to it; else 0 */
-    uint64_t event_count; /**< memory: how often the limit was reached, tasks had to reclaim memory,
-                             or pages were read again */
+    uint64_t event_count; /**< memory, and its limits: how often the limit was reached, tasks had to
+                             reclaim memory, or pages were read again */
 
     enum hr_stall_limit limit_kind; /**< these six: limits only */
     int version;                    /**< of the hierarchy that has the limit, 1 or 2 */

@@ -66,13 +66,14 @@ static void copy_ancestor(const char *path, size_t level, char *ancestor)
     ancestor[length] = '\0';
 }
 
+/* @param version  of the hierarchy that has the limit. */
 static struct hr_stall_cause limit_cause(const struct hr_stall_counters *after, size_t level,
-                                         enum hr_stall_limit limit_kind, double limit)
+                                         enum hr_stall_limit limit_kind, int version, double limit)
 {
     struct hr_stall_cause cause = {
         .kind = level == 0 ? HR_STALL_OWN_LIMIT : HR_STALL_ANCESTOR_LIMIT,
         .limit_kind = limit_kind,
-        .version = after->level[level].version,
+        .version = version,
         .limit = limit,
     };
 
@@ -122,7 +123,8 @@ static void attribute_to_cpu_limits(const struct hr_stall_counters *before,
         if (us == 0 || cpu->quota_us == HR_STALL_NO_LIMIT)
             continue;
         struct hr_stall_cause cause =
-            limit_cause(after, i, HR_STALL_CPU_MAX, (double)cpu->quota_us / (double)cpu->period_us);
+            limit_cause(after, i, HR_STALL_CPU_MAX, after->level[i].version,
+                        (double)cpu->quota_us / (double)cpu->period_us);
         cause.stalled_us = us;
         add_cause(causes, &cause);
         rest->outside_us -= us;
@@ -205,14 +207,25 @@ static void attribute_cpu(const struct hr_stall_counters *before,
 /* --- memory ---------------------------------------------------------------- */
 
 static void add_memory_limit(const struct hr_stall_counters *after, size_t level,
-                             enum hr_stall_limit limit_kind, uint64_t limit_bytes,
+                             enum hr_stall_limit limit_kind, int version, uint64_t limit_bytes,
                              uint64_t reached_count, struct hr_stall_causes *causes)
 {
-    struct hr_stall_cause cause = limit_cause(after, level, limit_kind, (double)limit_bytes);
+    struct hr_stall_cause cause =
+        limit_cause(after, level, limit_kind, version, (double)limit_bytes);
 
     cause.event_count = reached_count;
     if (reached_count > 0 && limit_bytes != HR_STALL_NO_LIMIT)
         add_cause(causes, &cause);
+}
+
+static void add_limits_of_level(const struct hr_stall_counters *after, size_t level, int version,
+                                const struct hr_stall_memory *a, const struct hr_stall_memory *b,
+                                struct hr_stall_causes *causes)
+{
+    add_memory_limit(after, level, HR_STALL_MEMORY_HIGH, version, b->high_bytes,
+                     hr_grown(a->high_count, b->high_count), causes);
+    add_memory_limit(after, level, HR_STALL_MEMORY_MAX, version, b->max_bytes,
+                     hr_grown(a->max_count, b->max_count), causes);
 }
 
 static void add_memory_limits(const struct hr_stall_counters *before,
@@ -223,11 +236,8 @@ static void add_memory_limits(const struct hr_stall_counters *before,
     for (size_t i = 0; i < HR_STALL_LEVELS; i++) {
         if (!before->level[i].known || !after->level[i].known)
             continue;
-        const struct hr_stall_memory *a = &before->level[i].memory, *b = &after->level[i].memory;
-        add_memory_limit(after, i, HR_STALL_MEMORY_HIGH, b->high_bytes,
-                         hr_grown(a->high_count, b->high_count), causes);
-        add_memory_limit(after, i, HR_STALL_MEMORY_MAX, b->max_bytes,
-                         hr_grown(a->max_count, b->max_count), causes);
+        add_limits_of_level(after, i, after->level[i].version, &before->level[i].memory,
+                            &after->level[i].memory, causes);
     }
     below.event_count = hr_grown(before->below.reached_count, after->below.reached_count);
     if (before->below.known && after->below.known && below.event_count > 0)
@@ -310,8 +320,8 @@ static void add_io_limit(const struct hr_stall_counters *after, size_t level,
                          const struct hr_stall_device *device, int io,
                          struct hr_stall_causes *causes)
 {
-    struct hr_stall_cause cause =
-        limit_cause(after, level, HR_STALL_IO_MAX, (double)device->limit[io]);
+    struct hr_stall_cause cause = limit_cause(
+        after, level, HR_STALL_IO_MAX, after->level[level].version, (double)device->limit[io]);
 
     cause.io = (enum hr_stall_io)io;
     cause.device_major = device->major;
@@ -389,6 +399,40 @@ static bool is_io_of_others(const struct hr_stall_counters *before,
     return others_us >= stalled * 1e6 / 2;
 }
 
+/* Of what the group reads and writes at least half is read again, as it was reclaimed: of what the
+ * machine does, where that of the group isn't known. */
+static bool is_for_lack_of_memory(const struct hr_stall_counters *before,
+                                  const struct hr_stall_counters *after)
+{
+    const struct hr_stall_rereads *a = &before->rereads, *b = &after->rereads;
+    struct traffic own = {0};
+
+    if (!a->known || !b->known)
+        return false;
+    if (before->level[0].known && after->level[0].known && after->level[0].version == 2)
+        own = sum_traffic(&before->level[0].io, &after->level[0].io);
+    const double moved =
+        own.bytes > 0 ? own.bytes : (double)hr_grown(a->machine_bytes, b->machine_bytes);
+    return moved > 0 && 2 * (double)hr_grown(a->refault_bytes, b->refault_bytes) >= moved;
+}
+
+/* A limit that was reached meanwhile is why. */
+static void add_limits_of_rereads(const struct hr_stall_counters *before,
+                                  const struct hr_stall_counters *after,
+                                  struct hr_stall_causes *causes)
+{
+    if (!is_for_lack_of_memory(before, after))
+        return;
+    for (size_t i = 0; i < HR_STALL_LEVELS; i++) {
+        const struct hr_stall_memory *was = &before->rereads.memory[i];
+        if (was->high_bytes != HR_STALL_NO_LIMIT || was->max_bytes != HR_STALL_NO_LIMIT)
+            add_limits_of_level(after, i, after->rereads.version, was, &after->rereads.memory[i],
+                                causes);
+    }
+    if (causes->count > 0)
+        drop_small(causes, (double)causes->list[0].event_count);
+}
+
 /* Whether it is known that no group below has a limit. */
 static bool no_limits_below(const struct hr_stall_counters *before,
                             const struct hr_stall_counters *after)
@@ -406,6 +450,8 @@ static void attribute_io(const struct hr_stall_counters *before,
     for (size_t i = 0; i < HR_STALL_LEVELS; i++)
         if (before->level[i].known && after->level[i].known)
             may_be_limits |= add_io_limits(before, after, i, stalled, seconds, causes);
+    if (causes->count == 0)
+        add_limits_of_rereads(before, after, causes);
     if (may_be_limits || causes->count > 0 || !before->has_machine_io || !after->has_machine_io)
         return;
     if (is_io_of_others(before, after, stalled))

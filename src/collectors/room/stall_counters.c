@@ -49,6 +49,9 @@ static const struct {
     [HR_PSI_IO] = {"blkio", "io.stat"},
 };
 
+static const struct hr_stall_memory without_limits = {.high_bytes = HR_STALL_NO_LIMIT,
+                                                      .max_bytes = HR_STALL_NO_LIMIT};
+
 /* --- A group and those above it -------------------------------------------- */
 
 static void read_group_memory(int dirfd, struct hr_stall_counters *counters)
@@ -112,6 +115,34 @@ static int read_levels(const struct hr_root *root, const struct hr_cgroup *group
     if (is_deep) /* a limit that isn't read may be why, rather than others */
         counters->below.known = false;
     return 0;
+}
+
+/* What its I/O may be due to. */
+static void read_rereads(const struct hr_root *root, const struct hr_cgroup *group,
+                         struct hr_stall_counters *counters)
+{
+    struct hr_stall_rereads *rereads = &counters->rereads;
+    struct hr_memory_stat stat;
+    struct hr_vmstat vmstat;
+
+    int dirfd =
+        hr_group_directory_open(root, NULL, group, "memory", "memory.max", &rereads->version);
+    if (dirfd < 0)
+        return;
+    rereads->known = hr_memory_stat_read(dirfd, &stat) == 0 && hr_vmstat_read(root, &vmstat) == 0;
+    for (size_t i = 0; i < count_limits(counters, rereads->version, HR_PSI_MEMORY) && dirfd >= 0;
+         i++) {
+        struct hr_stall_level level = {0};
+        hr_stall_limits_read(dirfd, rereads->version, HR_PSI_MEMORY, &level);
+        rereads->memory[i] = level.known ? level.memory : without_limits;
+        dirfd = hr_group_directory_ascend(dirfd);
+    }
+    if (dirfd >= 0)
+        close(dirfd);
+    if (!rereads->known)
+        return;
+    rereads->refault_bytes = stat.refault_count * (uint64_t)sysconf(_SC_PAGESIZE);
+    rereads->machine_bytes = vmstat.moved_kib << 10;
 }
 
 /* --- Around it ------------------------------------------------------------- */
@@ -203,6 +234,8 @@ int hr_stall_counters_read(const struct hr_root *root, const struct hr_cgroup *g
         if (strlen(group->path) < sizeof(counters->group))
             strcpy(counters->group, group->path);
         status = read_levels(root, group, resource, counters);
+        if (resource == HR_PSI_IO && status != -ENODEV)
+            read_rereads(root, group, counters);
     }
     read_machine(root, group, resource, counters);
     return status == -ENODEV ? status : 0;

@@ -47,6 +47,17 @@ static int parse_pages(const char *text, size_t length, struct hr_vmstat *vmstat
     return status == -ENODATA ? 0 : status;
 }
 
+static int parse_moved(const char *text, size_t length, uint64_t *kib)
+{
+    struct hr_keyed ways[] = {{.name = "pgpgin"}, {.name = "pgpgout"}};
+
+    *kib = 0;
+    int status = hr_keyed_parse_flat(text, length, ways, 2);
+    if (status == 0)
+        status = hr_keyed_sum(ways, 2, kib);
+    return status == -ENODATA ? 0 : status;
+}
+
 int hr_vmstat_parse(const char *text, size_t length, struct hr_vmstat *vmstat)
 {
     struct hr_vmstat parsed;
@@ -56,6 +67,8 @@ int hr_vmstat_parse(const char *text, size_t length, struct hr_vmstat *vmstat)
         status = hr_memory_stat_parse(text, length, &parsed.memory);
     if (status == 0)
         status = parse_pages(text, length, &parsed);
+    if (status == 0)
+        status = parse_moved(text, length, &parsed.moved_kib);
     if (status == 0)
         *vmstat = parsed;
     return status;

@@ -423,6 +423,75 @@ START_TEST(limits_of_io)
 }
 END_TEST
 
+/* It has read so many bytes again since; its limit, and that of the group above, was reached so
+ * many times. */
+static void set_rereads(uint64_t refault_bytes, uint64_t own_count, uint64_t above_count)
+{
+    const struct hr_stall_memory limited = {
+        .high_bytes = HR_STALL_NO_LIMIT, .max_bytes = 64 << 20, .max_count = 100};
+    const struct hr_stall_memory unlimited = {.high_bytes = HR_STALL_NO_LIMIT,
+                                              .max_bytes = HR_STALL_NO_LIMIT};
+
+    before.rereads = (struct hr_stall_rereads){.known = true, .version = 1};
+    before.rereads.refault_bytes = 9 << 20;
+    before.rereads.machine_bytes = 5 << 20;
+    before.rereads.memory[0] = before.rereads.memory[1] = limited;
+    before.rereads.memory[2] = unlimited;
+    after.rereads = before.rereads;
+    after.rereads.refault_bytes += refault_bytes;
+    after.rereads.memory[0].max_count += own_count;
+    after.rereads.memory[1].max_count += above_count;
+    after.rereads.memory[2].max_count = 1000;
+}
+
+/* Half of what it reads and writes is read again, by the group's own numbers, or those of the
+ * machine; more than that is. */
+START_TEST(io_for_lack_of_memory)
+{
+    for (int is_own = 0; is_own < 2; is_own++) {
+        const uint64_t moved = 40000000;
+        if (is_own)
+            set_io(0, moved, HR_STALL_NO_LIMIT);
+        before.level[0].version = after.level[0].version = 2;
+        set_rereads(moved / 2, 30, 0);
+        after.rereads.machine_bytes += (is_own ? 5 : 1) * moved;
+        attribute(HR_PSI_IO, S, 2 * S);
+        ck_assert_uint_eq(causes.count, 1);
+        ck_assert_int_eq(causes.list[0].kind, HR_STALL_OWN_LIMIT);
+        ck_assert_int_eq(causes.list[0].limit_kind, HR_STALL_MEMORY_MAX);
+        ck_assert_int_eq(causes.list[0].version, 1);
+        ck_assert_uint_eq(causes.list[0].event_count, 30);
+        ck_assert_double_eq(causes.list[0].limit, 64 << 20);
+        after.rereads.refault_bytes--;
+        attribute(HR_PSI_IO, S, 2 * S);
+        ck_assert_uint_eq(causes.count, 0);
+    }
+}
+END_TEST
+
+START_TEST(io_for_the_limit_of_memory_that_was_reached)
+{
+    set_io(0, 40000000, HR_STALL_NO_LIMIT);
+    before.level[0].version = after.level[0].version = 2;
+    set_rereads(40000000, 0, 30);
+    attribute(HR_PSI_IO, S, 2 * S);
+    ck_assert_uint_eq(causes.count, 1);
+    ck_assert_int_eq(causes.list[0].kind, HR_STALL_ANCESTOR_LIMIT);
+    set_rereads(40000000, 0, 0); /* none was: then it isn't known */
+    attribute(HR_PSI_IO, S, 2 * S);
+    ck_assert_uint_eq(causes.count, 0);
+    set_rereads(40000000, 30, 0);
+    after.rereads.known = false;
+    attribute(HR_PSI_IO, S, 2 * S);
+    ck_assert_uint_eq(causes.count, 0);
+    set_rereads(40000000, 30, 0); /* beside a limit of I/O that is used up */
+    set_io(0, 2000000, 1000000);
+    attribute(HR_PSI_IO, S, 2 * S);
+    ck_assert_uint_eq(causes.count, 1);
+    ck_assert_int_eq(causes.list[0].limit_kind, HR_STALL_IO_MAX);
+}
+END_TEST
+
 START_TEST(io_of_others)
 {
     set_io(0, 40000000, 100000000);
@@ -516,6 +585,8 @@ int main(void)
     tcase_add_test(tests, limits_of_memory_below);
     tcase_add_test(tests, the_system_waits_for_limits_of_groups);
     tcase_add_test(tests, limits_of_io);
+    tcase_add_test(tests, io_for_lack_of_memory);
+    tcase_add_test(tests, io_for_the_limit_of_memory_that_was_reached);
     tcase_add_test(tests, io_of_others);
     tcase_add_test(tests, io_in_bursts_may_be_the_limit);
     tcase_add_test(tests, large_pieces_of_io_use_up_a_limit);

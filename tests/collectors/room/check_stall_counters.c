@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "headroom/cgroup.h"
 #include "headroom/root.h"
@@ -240,6 +241,35 @@ START_TEST(io_of_version_2)
 }
 END_TEST
 
+/* Whether it has the controller of I/O or not. */
+START_TEST(rereads_for_lack_of_memory)
+{
+    tree_write(tree, "proc/vmstat",
+               "allocstall_normal 20\nworkingset_refault_anon 1\npgpgin 300\npgpgout 20\n");
+    write_file(GROUP, "memory.max", "8192\n");
+    write_file(GROUP, "memory.high", "max\n");
+    write_file(GROUP, "memory.events", "low 0\nhigh 0\nmax 90\n");
+    write_file(GROUP, "memory.events.local", "low 0\nhigh 0\nmax 7\n");
+    write_file(GROUP, "memory.stat", "workingset_refault_anon 4\nworkingset_refault_file 5\n");
+    write_file("kubepods/pod", "memory.max", "16384\n");
+    write_file("kubepods/pod", "memory.high", "max\n");
+    write_file("kubepods/pod", "memory.events.local", "low 0\nhigh 0\nmax 8\n");
+    ck_assert_int_eq(read_counters(HR_PSI_IO), 0);
+    const struct hr_stall_rereads *rereads = &counters.rereads;
+    ck_assert(rereads->known && !counters.level[0].known);
+    ck_assert_int_eq(rereads->version, 2);
+    ck_assert_uint_eq(rereads->refault_bytes, 9 * (uint64_t)sysconf(_SC_PAGESIZE));
+    ck_assert_uint_eq(rereads->machine_bytes, 320 * 1024);
+    ck_assert_uint_eq(rereads->memory[0].max_bytes, 8192);
+    ck_assert_uint_eq(rereads->memory[0].max_count, 7);
+    ck_assert_uint_eq(rereads->memory[1].max_bytes, 16384);
+    ck_assert_uint_eq(rereads->memory[1].max_count, 8);
+    tree_remove(tree, TREE_CGROUPS "/" GROUP "/memory.stat");
+    ck_assert_int_eq(read_counters(HR_PSI_IO), 0);
+    ck_assert(!rereads->known);
+}
+END_TEST
+
 START_TEST(a_kernel_without_limits_of_io)
 {
     write_file(GROUP, "io.stat", "8:0 rbytes=1 wbytes=2 rios=3 wios=4\n");
@@ -393,6 +423,7 @@ int main(void)
     tcase_add_test(tests, limits_of_groups_below);
     tcase_add_test(tests, more_groups_below_than_are_read);
     tcase_add_test(tests, io_of_version_2);
+    tcase_add_test(tests, rereads_for_lack_of_memory);
     tcase_add_test(tests, io_of_version_1);
     tcase_add_test(tests, a_kernel_without_limits_of_io);
     tcase_add_test(tests, cpu_of_version_1);
