@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * command/check_report_table.c - which rows of the report are marked as "at least", as table and as
- * JSON: those whose memory binds without a profile of it.
+ * JSON: those whose memory binds without a profile of it; and what binds a machine with idle CPUs.
  */
 #include <check.h>
 #include <locale.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/label.h"
+#include "report/group.h"
 #include "report/profile.h"
 #include "report/rooms.h"
 #include "support/suite.h"
@@ -117,6 +118,44 @@ START_TEST(in_a_terminal_without_utf_8)
                  "\n"
                  "\">=\", at least: no profile of the wss plugin shows what the group needs, so "
                  "that\nall of its memory but inactive files counts as needed.\n");
+}
+END_TEST
+
+/* The cell of the last row, the machine's, below "binds". */
+static void assert_machine_is_bound_by(const char *expected)
+{
+    const char *title = strstr(print_table(200), "binds");
+    const char *last = strstr(printed, "\nsystem ");
+
+    ck_assert(title != NULL && last != NULL);
+    const char *cell = last + 1 + (title - printed);
+    ck_assert_msg(strncmp(cell, expected, strlen(expected)) == 0 && cell[strlen(expected)] == ' ',
+                  "no %s in\n%s", expected, printed);
+}
+
+/* Two groups on one CPU leave the machine no room by that, but by the other. */
+START_TEST(a_machine_with_idle_cpus)
+{
+    struct group of_web = {.cpus = 2, .task_cpus = 1, .lacks_cpu_limit = true}, of_batch = of_web,
+                 of_machine = {.cpus = 2, .lacks_cpu_limit = true};
+
+    add_row("nc_web", 40, 0)->brief = &of_web;
+    add_row("nc_batch", 40, 0)->brief = &of_batch;
+    struct room_row *machine = add_row("system", 40, 0);
+    machine->brief = &of_machine;
+    machine->idle_pct = 49;
+    assert_machine_is_bound_by("CPU 0");
+    of_batch.first_task_cpu = 1;
+    assert_machine_is_bound_by("some CPUs");
+    of_batch = of_machine;
+    assert_machine_is_bound_by("some CPUs");
+    of_batch = of_web;
+    rows[1].brief = NULL;
+    assert_machine_is_bound_by("some CPUs");
+    rows[1].values[ROOM_CPU] = 20; /* then it isn't why */
+    assert_machine_is_bound_by("CPU 0");
+    machine->idle_pct = 0.5;
+    assert_machine_is_bound_by("2 CPUs");
 }
 END_TEST
 
@@ -365,6 +404,7 @@ int main(void)
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, memory_without_a_profile);
+    tcase_add_test(tests, a_machine_with_idle_cpus);
     tcase_add_test(tests, in_a_terminal_without_utf_8);
     tcase_add_test(tests, not_with_a_profile);
     tcase_add_test(tests, not_where_the_cpu_binds);

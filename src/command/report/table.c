@@ -166,7 +166,31 @@ static void describe_cpus(const struct group *group, char *text, size_t size)
         snprintf(text, size, "%zu CPU%s", group->cpus, group->cpus == 1 ? "" : "s");
 }
 
-static void describe_binds(const struct room_row *row, char *text, size_t size)
+/* Of a machine with CPUs that are idle: the one on which all wait that have no room, if it is
+ * known; the others have room. */
+static void describe_full_cpus(const struct rooms *rooms, const struct room_row *machine,
+                               char *text, size_t size)
+{
+    const struct group *first = NULL;
+
+    snprintf(text, size, "some CPUs");
+    for (size_t i = 0; i < rooms->count; i++) {
+        const struct room_row *row = &rooms->rows[i];
+        const struct group *group = row->brief;
+        if (row == machine || strcmp(row->host, machine->host) != 0 ||
+            !(row->values[ROOM_CPU] <= 0))
+            continue;
+        if (group == NULL || group->task_cpus != 1 ||
+            (first != NULL && group->first_task_cpu != first->first_task_cpu))
+            return;
+        first = group;
+    }
+    if (first != NULL)
+        describe_cpus(first, text, size);
+}
+
+static void describe_binds(const struct rooms *rooms, const struct room_row *row, char *text,
+                           size_t size)
 {
     const enum group_resource by = group_binding(row);
     const enum group_bound bound =
@@ -175,15 +199,17 @@ static void describe_binds(const struct room_row *row, char *text, size_t size)
     snprintf(text, size, "-");
     if (bound == GROUP_BOUND_LIMIT)
         describe_limit(&row->brief->limits[by], by == GROUP_CPU, text, size);
+    else if (bound == GROUP_BOUND_CPUS && has_idle_cpus(row))
+        describe_full_cpus(rooms, row, text, size);
     else if (bound == GROUP_BOUND_CPUS)
         describe_cpus(row->brief, text, size);
 }
 
-static void add_binds(struct grid *grid, const struct room_row *row)
+static void add_binds(struct grid *grid, const struct rooms *rooms, const struct room_row *row)
 {
     char text[128];
 
-    describe_binds(row, text, sizeof(text));
+    describe_binds(rooms, row, text, sizeof(text));
     grid_cell(grid, "%s", text);
 }
 
@@ -242,7 +268,7 @@ static void add_rows(struct grid *grid, const struct rooms *rooms, const struct 
         add_trouble(grid, row);
         add_memory(grid, row);
         if (fit->with_binds)
-            add_binds(grid, row);
+            add_binds(grid, rooms, row);
         if (fit->with_taking)
             add_taking(grid, row);
         add_causes(grid, row, fit);
