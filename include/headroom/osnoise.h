@@ -232,7 +232,7 @@ struct hr_osnoise_part {
      * or what another CPU asked for. */
     char functions[HR_OSNOISE_FUNCTIONS][HR_OSNOISE_NAME];
     /** What asked for each of these on another CPU, if it is known (since Linux 6.5): "perf[423] on
-     * CPU 0"; of several the one that took longest, "perf[423] on CPU 0 and others". Else empty. */
+     * CPU 0", "an interrupt on CPU 0"; else empty. A function is there for each of several. */
     char senders[HR_OSNOISE_FUNCTIONS][HR_OSNOISE_SENDER];
     size_t function_count;
     bool has_more_functions;

@@ -55,7 +55,14 @@ static const char *name_function(void *context, uint64_t function)
     return function % 2 == 0 ? "even" : NULL;
 }
 
-static const struct hr_osnoise_namer namer = {name_function, NULL};
+static void print_sender(void *context, const struct hr_osnoise_ipi_sender *sender,
+                         char text[HR_OSNOISE_SENDER])
+{
+    (void)context;
+    snprintf(text, HR_OSNOISE_SENDER, "%d on CPU %u", sender->pid, sender->cpu);
+}
+
+static const struct hr_osnoise_namer namer = {name_function, print_sender, NULL};
 
 static void require_single_noise(const struct hr_osnoise_single_noise *single_noise)
 {

@@ -32,7 +32,7 @@ static void leave_out(struct hr_osnoise_affinity *affinity, const struct hr_cpu_
 }
 
 void hr_osnoise_affinity_avoid(struct hr_osnoise_affinity *affinity, const struct hr_cpu_set *cpus,
-                               const struct hr_cpu_set *occupied)
+                               const struct hr_cpu_set *occupied, const struct hr_cpu_set *isolated)
 {
     const size_t size = sizeof(affinity->before);
 
@@ -40,6 +40,7 @@ void hr_osnoise_affinity_avoid(struct hr_osnoise_affinity *affinity, const struc
         return;
     memcpy(affinity->moved, affinity->before, size);
     leave_out(affinity, occupied);
+    leave_out(affinity, isolated);
     leave_out(affinity, cpus);
     affinity->is_moved = pthread_setaffinity_np(pthread_self(), size, affinity->moved) == 0;
 }

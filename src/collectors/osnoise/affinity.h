@@ -24,8 +24,10 @@ struct hr_osnoise_affinity {
  *
  * @param occupied  CPUs on which it would get no time. It is moved off these, too; before all, as a
  *                  thread that never runs can't be killed either.
+ * @param isolated  CPUs of which that isn't known: it is moved off these next.
  */
 void hr_osnoise_affinity_avoid(struct hr_osnoise_affinity *affinity, const struct hr_cpu_set *cpus,
-                               const struct hr_cpu_set *occupied);
+                               const struct hr_cpu_set *occupied,
+                               const struct hr_cpu_set *isolated);
 
 #endif

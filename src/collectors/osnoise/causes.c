@@ -6,24 +6,11 @@
 
 /* --- The functions of an interference ------------------------------------- */
 
-static bool is_same_sender(const struct hr_osnoise_span *a, const struct hr_osnoise_span *b)
+static bool is_same(const struct hr_osnoise_span *a, const struct hr_osnoise_span *b)
 {
-    return a->has_sender == b->has_sender && a->sender.cpu == b->sender.cpu &&
-           a->sender.in_interrupt == b->sender.in_interrupt &&
+    return a->function == b->function && a->has_sender == b->has_sender &&
+           a->sender.cpu == b->sender.cpu && a->sender.in_interrupt == b->sender.in_interrupt &&
            (a->sender.in_interrupt || a->sender.pid == b->sender.pid);
-}
-
-/* Of several senders the one that took longest is named. */
-static void merge_span(struct hr_osnoise_span *span, const struct hr_osnoise_span *more)
-{
-    struct hr_osnoise_span merged = *span;
-
-    if (more->has_sender && (!span->has_sender || more->span_ns > span->span_ns))
-        merged = *more;
-    merged.has_other_senders =
-        span->has_other_senders || more->has_other_senders || !is_same_sender(span, more);
-    merged.span_ns = span->span_ns + more->span_ns;
-    *span = merged;
 }
 
 static void add_span(struct hr_osnoise_spans *spans, struct hr_osnoise_span span)
@@ -31,8 +18,8 @@ static void add_span(struct hr_osnoise_spans *spans, struct hr_osnoise_span span
     struct hr_osnoise_span *shortest = &spans->of[0];
 
     for (size_t i = 0; i < spans->count; i++) {
-        if (spans->of[i].function == span.function) {
-            merge_span(&spans->of[i], &span);
+        if (is_same(&spans->of[i], &span)) {
+            spans->of[i].span_ns += span.span_ns;
             return;
         }
         if (spans->of[i].span_ns < shortest->span_ns)
@@ -68,6 +55,13 @@ void hr_osnoise_spans_sort(struct hr_osnoise_spans *spans)
 
 /* --- The functions of a CPU ----------------------------------------------- */
 
+static void set_sender(struct hr_osnoise_pending *pending,
+                       const struct hr_osnoise_ipi_sender *sender)
+{
+    pending->has_sender = true;
+    pending->sender = *sender;
+}
+
 /* It is recorded before the function's beginning; but after it, where the kernel had to write that
  * directly into the buffer (trace_event_buffer_lock_reserve). */
 static void add_sender(struct hr_osnoise_causes *causes, const struct hr_osnoise_record *record)
@@ -75,9 +69,10 @@ static void add_sender(struct hr_osnoise_causes *causes, const struct hr_osnoise
     struct hr_osnoise_pending *last =
         causes->count > 0 ? &causes->pending[causes->count - 1] : NULL;
 
+    if (record->cause.request == 0)
+        return;
     if (last != NULL && last->request == record->cause.request && !last->has_sender) {
-        last->has_sender = true;
-        last->sender = record->cause.sender;
+        set_sender(last, &record->cause.sender);
         return;
     }
     causes->request = record->cause.request;
@@ -97,9 +92,9 @@ static void add_function(struct hr_osnoise_causes *causes, const struct hr_osnoi
         .function = record->cause.function,
         .request = record->cause.request,
         .in_irq = (record->flags & HR_OSNOISE_FLAG_HARDIRQ) != 0,
-        .has_sender = record->cause.request != 0 && record->cause.request == causes->request,
-        .sender = causes->sender,
     };
+    if (causes->request != 0 && record->cause.request == causes->request)
+        set_sender(&pending[causes->count - 1], &causes->sender);
     causes->request = 0;
 }
 

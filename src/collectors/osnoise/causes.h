@@ -3,10 +3,10 @@
  * osnoise/causes.h - which functions of the kernel ran within an interference: what a kworker
  * worked on, which timers an interrupt was for, what another CPU asked this one to do.
  *
- * The kernel records a function when it begins, next to it who asked for it, if that was another
- * CPU, and an interference when it ends. Interferences are
- * nested, so of the functions that were recorded since an interference began, those of what
- * interrupted it are taken already: the rest are its own.
+ * The kernel records a function when it begins; beside it, if another CPU asked for it, what did;
+ * and an interference when it ends. Interferences are nested, so of the functions that were
+ * recorded since an interference began, those of what interrupted it are taken already: the rest
+ * are its own.
  */
 #ifndef HEADROOM_COLLECTORS_OSNOISE_CAUSES_H
 #define HEADROOM_COLLECTORS_OSNOISE_CAUSES_H
@@ -34,10 +34,9 @@ struct hr_osnoise_namer {
 /** The functions of an interference. All zeros: none is known. */
 struct hr_osnoise_spans {
     struct hr_osnoise_span {
-        uint64_t function;      /**< its address */
-        uint64_t span_ns;       /**< until the next one, or the end of the interference; gross */
-        bool has_sender;        /**< it is known who asked for it: */
-        bool has_other_senders; /**< not each time, or not always the same one */
+        uint64_t function; /**< its address */
+        uint64_t span_ns;  /**< until the next one, or the end of the interference; gross */
+        bool has_sender;   /**< it is known what asked for it: */
         struct hr_osnoise_ipi_sender sender;
     } of[HR_OSNOISE_SPANS];
     size_t count;
@@ -62,7 +61,7 @@ struct hr_osnoise_causes {
         struct hr_osnoise_ipi_sender sender;
     } pending[HR_OSNOISE_PENDING]; /**< by time */
     size_t count;
-    /** Whose function has not begun yet. */
+    /** A request whose function hasn't begun yet. */
     uint64_t request; /**< 0: none */
     struct hr_osnoise_ipi_sender sender;
 };

@@ -88,7 +88,7 @@ static const struct hr_event_spec event_specs[] = {
      HR_OSNOISE_IPI_EVENT,
      HR_OSNOISE_RECORD_IPI,
      0,
-     {"function", "csd", "pid", "flags", "cpu"},
+     {"function", "csd", "last", "pid", "flags", "cpu"},
      NULL,
      true},
 };

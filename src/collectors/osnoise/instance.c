@@ -73,9 +73,11 @@ static int make_directory(const struct hr_tracefs *tracefs, const char *name,
         return 0;
     int error = -errno;
     if (error == -EEXIST)
-        return hr_reason_set(
-            reason, error,
-            "tracefs has an instance %s already: remove it with rmdir if no program uses it", name);
+        return hr_reason_set(reason, error,
+                             "tracefs has an instance %s already: if no program uses it, remove it "
+                             "by headroom osnoise "
+                             "--restore",
+                             name);
     if (error == -ENOENT)
         return hr_reason_set(reason, error, "this kernel's tracefs has no instances");
     return hr_osnoise_instance_explain(reason, error, "can't create the instance %s", name);

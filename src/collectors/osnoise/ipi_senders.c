@@ -14,10 +14,6 @@
 #define BEGUN "events/csd/csd_function_entry/trigger"
 #define EVENT "events/" HR_OSNOISE_IPI_SYSTEM "/" HR_OSNOISE_IPI_EVENT "/enable"
 
-/* How many requests are remembered, by their address: those between two CPUs always have the same,
- * others that of a stack. Of those that find no room no sender is known. */
-#define SIZE ":size=4096"
-
 /* --- Recording ------------------------------------------------------------ */
 
 static int append(const struct hr_tracefs *tracefs, const char *instance, const char *file,
@@ -34,7 +30,8 @@ static int append(const struct hr_tracefs *tracefs, const char *instance, const 
 static void define_event(const struct hr_tracefs *tracefs)
 {
     hr_tracefs_append(tracefs, "synthetic_events",
-                      HR_OSNOISE_IPI_EVENT " u64 function; u64 csd; s32 pid; u8 flags; u32 cpu");
+                      HR_OSNOISE_IPI_EVENT " unsigned long function; unsigned long csd; "
+                                           "unsigned long last; s32 pid; u8 flags; u32 cpu");
 }
 
 void hr_osnoise_ipi_senders_record(const struct hr_tracefs *tracefs, const char *instance,
@@ -46,15 +43,15 @@ void hr_osnoise_ipi_senders_record(const struct hr_tracefs *tracefs, const char 
     if (!hr_tracefs_exists(tracefs, path))
         return;
     define_event(tracefs);
-    int status =
-        append(tracefs, instance, ASKED,
-               "hist:keys=csd:from_pid=common_pid,from_flags=common_flags,from_cpu=common_cpu" SIZE,
-               asked);
+    int status = append(tracefs, instance, ASKED,
+                        "hist:keys=cpu:from_csd=csd,from_pid=common_pid,from_flags=common_flags,"
+                        "from_cpu=common_cpu",
+                        asked);
     if (status == 0)
         status = append(tracefs, instance, BEGUN,
-                        "hist:keys=csd:pid=$from_pid,flags=$from_flags,cpu=$from_cpu:"
-                        "onmatch(csd.csd_queue_cpu).trace(" HR_OSNOISE_IPI_EVENT
-                        ",func,csd,$pid,$flags,$cpu)" SIZE,
+                        "hist:keys=common_cpu:last=$from_csd,pid=$from_pid,flags=$from_flags,"
+                        "cpu=$from_cpu:onmatch(csd.csd_queue_cpu).trace(" HR_OSNOISE_IPI_EVENT
+                        ",func,csd,$last,$pid,$flags,$cpu)",
                         begun);
     if (status == 0)
         status = hr_osnoise_instance_write(tracefs, instance, EVENT, "1");
@@ -109,7 +106,7 @@ static void print_task(const struct hr_root *root, const struct hr_osnoise_ipi_s
     else if (read_name(root, sender->pid, name, sizeof(name)))
         snprintf(text, HR_OSNOISE_SENDER, "%s[%d]", name, sender->pid);
     else
-        snprintf(text, HR_OSNOISE_SENDER, "task %d, which has ended,", sender->pid);
+        snprintf(text, HR_OSNOISE_SENDER, "task %d", sender->pid);
 }
 
 void hr_osnoise_ipi_sender_print(const struct hr_root *root,

@@ -2,12 +2,15 @@
 /*
  * osnoise/ipi_senders.h - who asks a CPU to run a function (an IPI), in the instance of a run.
  *
- * A hist trigger keeps the sender of each request until the function begins on the CPU that was
- * asked; then the kernel records an event of our own there, with the sender. Nothing is recorded on
- * the CPUs of senders.
+ * A hist trigger keeps, of each CPU, the last request and its sender until a function begins there;
+ * then the kernel records an event of our own on that CPU, with both, so that the sender of another
+ * request isn't taken for this one's. Nothing is recorded on the CPUs of senders.
+ *
+ * Requests aren't kept by their addresses: of those that wake a task, or wait for the function's
+ * end, it is in the task's own memory, so that there is no end of these.
  *
  * That event is defined for the whole kernel, once for all runs; it is recorded only where an
- * instance enables it.
+ * instance enables it, of two runs at a time in both.
  *
  * Sources: include/trace/events/csd.h (since Linux 6.5); Documentation/trace/histogram.rst
  * (inter-event hist triggers); kernel/trace/trace_events_hist.c (save_hist_vars: variables hold
@@ -25,7 +28,7 @@
 #define HR_OSNOISE_IPI_EVENT  "headroom_ipi"
 
 /**
- * Has an instance record senders, as far as the kernel can; a run does without.
+ * Has an instance record senders; if the kernel can't, the run goes on without them.
  *
  * @param asked  a filter of the events of senders: which CPUs they ask; "": any.
  * @param begun  a filter of the functions that begin; "": any.

@@ -478,7 +478,8 @@ static void avoid_measured_cpus(struct hr_osnoise *osnoise, const struct hr_cpu_
     const bool is_attached = osnoise->options.mode == HR_OSNOISE_ATTACH;
 
     hr_osnoise_affinity_avoid(&osnoise->affinity,
-                              is_attached ? &osnoise->seen.cpus : &osnoise->cpus, occupied);
+                              is_attached ? &osnoise->seen.cpus : &osnoise->cpus, occupied,
+                              &osnoise->plan.isolated);
 }
 
 static int set_up_run(struct hr_osnoise *osnoise, struct hr_reason *reason)

@@ -118,10 +118,18 @@ static void make_cause(const uint64_t *numbers, struct hr_osnoise_record *record
     record->cause.function = numbers[0];
     record->cause.name[0] = '\0';
     record->cause.request = numbers[1];
+}
+
+/* Unless the last request on that CPU was another one. */
+static void make_ipi(const uint64_t *numbers, struct hr_osnoise_record *record)
+{
+    make_cause(numbers, record);
+    if (numbers[2] != numbers[1])
+        record->cause.request = 0;
     record->cause.sender = (struct hr_osnoise_ipi_sender){
-        .pid = (int)(uint32_t)numbers[2],
-        .in_interrupt = (numbers[3] & (HR_OSNOISE_FLAG_HARDIRQ | HR_OSNOISE_FLAG_SOFTIRQ)) != 0,
-        .cpu = (unsigned)numbers[4]};
+        .pid = (int)(uint32_t)numbers[3],
+        .in_interrupt = (numbers[4] & (HR_OSNOISE_FLAG_HARDIRQ | HR_OSNOISE_FLAG_SOFTIRQ)) != 0,
+        .cpu = (unsigned)numbers[5]};
 }
 
 static void set_common(const unsigned char *data, const struct hr_event_format *event,
@@ -153,8 +161,10 @@ static int make_record(const unsigned char *data, size_t size, const struct hr_e
         make_latency(numbers, record);
     else if (event_spec->type == HR_OSNOISE_RECORD_PART)
         make_part(numbers, event_spec->kind, record);
-    else
+    else if (event_spec->type == HR_OSNOISE_RECORD_CAUSE)
         make_cause(numbers, record);
+    else
+        make_ipi(numbers, record);
     return event_spec->text != NULL ? get_text(data, size, event, record->part.name) : 0;
 }
 

@@ -64,8 +64,10 @@ struct hr_osnoise_record {
         struct {
             uint64_t function;          /**< its address */
             char name[HR_OSNOISE_NAME]; /**< empty; set by hr_osnoise_traces_end() */
-            uint64_t request; /**< the address of what another CPU asked for; 0: none did */
-            struct hr_osnoise_ipi_sender sender; /**< of that, in a RECORD_IPI */
+            /** The address of what another CPU asked for; 0: none did, or, in a RECORD_IPI, the
+             * sender is that of another request. */
+            uint64_t request;
+            struct hr_osnoise_ipi_sender sender; /**< of a RECORD_IPI */
         } cause;
     };
 };

@@ -19,8 +19,9 @@ static int explain_removal_error(struct hr_reason *reason, const char *name, int
 {
     if (error == -EBUSY)
         return hr_reason_set(reason, error,
-                             "can't remove the trace instance %s, as a program reads it: end the "
-                             "program that has files of /sys/kernel/tracing/instances/%s open",
+                             "can't remove the trace instance %s, as a program reads it, or its "
+                             "triggers can't be removed: end the program that has files of "
+                             "/sys/kernel/tracing/instances/%s open",
                              name, name);
     return hr_reason_set(reason, error, "can't remove the trace instance %s (%s)", name,
                          strerror(-error));

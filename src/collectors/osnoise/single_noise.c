@@ -225,23 +225,14 @@ uint64_t hr_osnoise_single_noises_count(const struct hr_osnoise_single_noises *s
 
 /* --- Names of functions --------------------------------------------------- */
 
-static void name_sender(const struct hr_osnoise_span *span, const struct hr_osnoise_namer *namer,
-                        char text[HR_OSNOISE_SENDER])
-{
-    if (!span->has_sender)
-        return;
-    namer->sender(namer->context, &span->sender, text);
-    if (span->has_other_senders)
-        snprintf(text + strlen(text), HR_OSNOISE_SENDER - strlen(text), " and others");
-}
-
 static void add_function(struct hr_osnoise_part *part, const char *name,
                          const struct hr_osnoise_span *span, const struct hr_osnoise_namer *namer)
 {
     const size_t i = part->function_count++;
 
     snprintf(part->functions[i], HR_OSNOISE_NAME, "%s", name);
-    name_sender(span, namer, part->senders[i]);
+    if (span->has_sender)
+        namer->sender(namer->context, &span->sender, part->senders[i]);
 }
 
 /* One without a name is left out. */

@@ -200,7 +200,7 @@ static void print_sample(FILE *file, const struct hr_osnoise_record *record)
             record->sample.softirq_count, record->sample.thread_count);
 }
 
-/* Of the task that was current, as in front of each record; its CPU had no such record. */
+/* The PID is that of the task that was current on the sender's CPU. */
 static void print_sender(FILE *file, const struct hr_osnoise_record *record)
 {
     const struct hr_osnoise_ipi_sender *sender = &record->cause.sender;

@@ -226,7 +226,7 @@ list_of_same_cause() {
     its_path=$path
     [ "$instance" != system ] || its_path=$cause_path
     case $kind:$resource:$its_path in
-        value:* | *:) return 0 ;;
+        value:* | forecast:* | *:) return 0 ;;
         *:memory:*) ;;
         *) return 0 ;;
     esac

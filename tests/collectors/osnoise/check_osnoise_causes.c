@@ -169,16 +169,21 @@ static void add_sender(uint64_t time_ns, uint64_t request, struct hr_osnoise_ipi
 
 #define TASK(number) ((struct hr_osnoise_ipi_sender){.cpu = 4, .pid = (number)})
 
-/* "7", "7+" of several; "-": it isn't known */
-static void assert_sender(const char *expected)
+/* Of each function the sender, and how long it took, the longest first; "-": it isn't known. */
+static void assert_senders(const char *expected)
 {
     const struct hr_osnoise_spans spans = take(HR_OSNOISE_IRQ, 1000, 2000);
-    char text[32] = "-";
+    char text[128] = "";
+    size_t length = 0;
 
-    ck_assert_uint_eq(spans.count, 1);
-    if (spans.of[0].has_sender)
-        snprintf(text, sizeof(text), "%d%s", spans.of[0].sender.pid,
-                 spans.of[0].has_other_senders ? "+" : "");
+    for (size_t i = 0; i < spans.count; i++) {
+        const struct hr_osnoise_span *span = &spans.of[i];
+        char sender[16] = "-";
+        if (span->has_sender)
+            snprintf(sender, sizeof(sender), "%d", span->sender.pid);
+        length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s:%u",
+                                   i > 0 ? " " : "", sender, (unsigned)span->span_ns);
+    }
     ck_assert_str_eq(text, expected);
 }
 
@@ -187,56 +192,56 @@ START_TEST(a_sender_is_that_of_the_same_request)
 {
     add_sender(1001, 0x10, TASK(7));
     add_call(1002, 0x10);
-    assert_sender("7");
+    assert_senders("7:998");
     add_call(1001, 0x10);
     add_sender(1002, 0x10, TASK(7));
-    assert_sender("7");
+    assert_senders("7:999");
     add_sender(1001, 0x10, TASK(7));
     add_call(1002, 0x20);
-    assert_sender("-");
+    assert_senders("-:998");
     add_sender(1001, 0x10, TASK(7));
     add(1002, 'w', false); /* what no other CPU asked for */
-    assert_sender("-");
+    assert_senders("-:998");
     add_call(1001, 0x10); /* the one before is used up */
-    assert_sender("-");
+    assert_senders("-:999");
+    add(1001, 'w', false);
+    add_sender(1002, 0, TASK(7)); /* the last request was another one */
+    assert_senders("-:999");
 }
 END_TEST
 
-START_TEST(of_several_senders_the_one_that_took_longest_is_named)
+/* Three senders, one of them twice, and an unknown one. */
+START_TEST(a_function_is_there_for_each_sender)
 {
-    add_sender(1001, 0x10, TASK(7));
+    add_sender(1001, 0x10, TASK(1));
     add_call(1002, 0x10);
-    add_sender(1011, 0x20, TASK(8));
+    add_sender(1011, 0x20, TASK(2));
     add_call(1012, 0x20);
-    assert_sender("8+");
-    add_sender(1801, 0x10, TASK(7));
-    add_call(1802, 0x10);
-    add_call(1803, 0x20);
-    assert_sender("7+");
-    add_sender(1901, 0x10, TASK(7));
-    add_call(1902, 0x10);
-    add_sender(1903, 0x20, TASK(7));
-    add_call(1904, 0x20);
-    assert_sender("7");
+    add_call(1020, 0x30);
+    add_sender(1025, 0x20, TASK(2));
+    add_call(1025, 0x20);
+    add_sender(1033, 0x40, TASK(3));
+    add_call(1033, 0x40);
+    assert_senders("3:967 2:16 1:10 -:5");
 }
 END_TEST
 
 /* Whatever task they interrupt. */
 START_TEST(interrupts_of_a_cpu_are_one_sender)
 {
-    struct hr_osnoise_ipi_sender sender = {.cpu = 4, .pid = 7, .in_interrupt = true};
+    struct hr_osnoise_ipi_sender sender = {.cpu = 4, .pid = 8, .in_interrupt = true};
 
     add_sender(1001, 0x10, sender);
     add_call(1002, 0x10);
-    sender.pid = 8;
+    sender.pid = 7;
     add_sender(1011, 0x20, sender);
     add_call(1012, 0x20);
-    assert_sender("8");
+    assert_senders("7:998");
     add_sender(1001, 0x10, sender);
     add_call(1002, 0x10);
-    add_sender(1011, 0x20, TASK(9));
+    add_sender(1011, 0x20, TASK(7));
     add_call(1012, 0x20);
-    assert_sender("9+");
+    assert_senders("7:988 7:10");
 }
 END_TEST
 
@@ -247,7 +252,7 @@ static const struct {
     {{0, 423, false}, "perf[423] on CPU 0"},
     {{255, 423, true}, "an interrupt on CPU 255"},
     {{3, 0, false}, "the idle task on CPU 3"},
-    {{3, 99, false}, "task 99, which has ended, on CPU 3"},
+    {{3, 99, false}, "task 99 on CPU 3"},
 };
 
 START_TEST(a_sender_is_named)
@@ -328,10 +333,10 @@ static const struct {
 };
 
 #define QUEUE_TRIGGER                                                                              \
-    "hist:keys=csd:from_pid=common_pid,from_flags=common_flags,from_cpu=common_cpu:size=4096"
+    "hist:keys=cpu:from_csd=csd,from_pid=common_pid,from_flags=common_flags,from_cpu=common_cpu"
 #define ENTRY_TRIGGER                                                                              \
-    "hist:keys=csd:pid=$from_pid,flags=$from_flags,cpu=$from_cpu:onmatch(csd.csd_queue_cpu)."      \
-    "trace(headroom_ipi,func,csd,$pid,$flags,$cpu):size=4096"
+    "hist:keys=common_cpu:last=$from_csd,pid=$from_pid,flags=$from_flags,cpu=$from_cpu:"           \
+    "onmatch(csd.csd_queue_cpu).trace(headroom_ipi,func,csd,$last,$pid,$flags,$cpu)"
 #define OF_5                                                                                       \
     "(CPU >= 5 && CPU <= 5) && (COMM ~ \"osnoise/*\" || COMM ~ \"ksoftirqd/*\" || COMM ~ "         \
     "\"ktimers/*\")\n"
@@ -349,8 +354,10 @@ START_TEST(records_senders)
     add_event("csd/csd_function_entry");
     hr_osnoise_cause_events_record(&tracefs, "other", &cpus);
     ck_assert_int_eq(hr_tracefs_read(&tracefs, "synthetic_events", text, sizeof(text), NULL), 0);
-    ck_assert_str_eq(text, "other u32 field\n"
-                           "headroom_ipi u64 function; u64 csd; s32 pid; u8 flags; u32 cpu\n");
+    ck_assert_str_eq(text,
+                     "other u32 field\n"
+                     "headroom_ipi unsigned long function; unsigned long csd; unsigned long last; "
+                     "s32 pid; u8 flags; u32 cpu\n");
     assert_file("csd/csd_queue_cpu/trigger", QUEUE_TRIGGER " if cpu >= 5 && cpu <= 5\n");
     assert_file("csd/csd_queue_cpu/enable", "");
     assert_file("csd/csd_function_entry/trigger",
@@ -537,7 +544,7 @@ int main(void)
     tcase_add_test(tests, the_longest_are_kept);
     tcase_add_test(tests, the_oldest_is_forgotten);
     tcase_add_test(tests, a_sender_is_that_of_the_same_request);
-    tcase_add_test(tests, of_several_senders_the_one_that_took_longest_is_named);
+    tcase_add_test(tests, a_function_is_there_for_each_sender);
     tcase_add_test(tests, interrupts_of_a_cpu_are_one_sender);
     tcase_add_loop_test(tests, a_sender_is_named, 0, (int)(sizeof(senders) / sizeof(senders[0])));
     tcase_add_test(tests, records_what_there_is);

@@ -201,10 +201,11 @@ static void check_function(const struct hr_osnoise_record *record, void *context
 static const struct {
     uint64_t flags;
     bool in_interrupt;
+    bool is_other; /* the last request was another one */
 } senders[] = {
-    {0x01, false}, /* with interrupts off */
-    {0x05, false}, /* and to be rescheduled */
-    {0x09, true},  {0x10, true}, {0x18, true},
+    {0x01, false, false}, /* with interrupts off */
+    {0x05, false, true},  /* and to be rescheduled */
+    {0x09, true, false},  {0x10, true, false}, {0x18, true, false},
 };
 
 static void check_sender(const struct hr_osnoise_record *record, void *context)
@@ -214,7 +215,8 @@ static void check_sender(const struct hr_osnoise_record *record, void *context)
     ck_assert_int_eq(record->type, HR_OSNOISE_RECORD_IPI);
     ck_assert_str_eq(record->event, "headroom_ipi");
     ck_assert_uint_eq(record->cause.function, 0xffffffff81249dd0);
-    ck_assert_uint_eq(record->cause.request, 0xffff888012345678);
+    ck_assert_uint_eq(record->cause.request,
+                      senders[*(int *)context].is_other ? 0 : 0xffff888012345678);
     ck_assert_int_eq(sender->pid, 423);
     ck_assert_uint_eq(sender->cpu, 255);
     ck_assert_int_eq(sender->in_interrupt, senders[*(int *)context].in_interrupt);
@@ -229,9 +231,14 @@ START_TEST(senders_are_found_by_their_names)
         uint16_t type;
         uint8_t flags, preempt_count;
         int32_t pid;
-        uint64_t numbers[5];
-    } event = {
-        IPI, 0x19, 2, -93, {0xffffffff81249dd0, 0xffff888012345678, 423, senders[_i].flags, 255}};
+        uint64_t numbers[6];
+    } event = {IPI,
+               0x19,
+               2,
+               -93,
+               {0xffffffff81249dd0, 0xffff888012345678,
+                senders[_i].is_other ? 0xffff888012345600 : 0xffff888012345678, 423,
+                senders[_i].flags, 255}};
     uint64_t lost = 0;
     int i = _i;
 

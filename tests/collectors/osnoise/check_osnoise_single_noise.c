@@ -441,7 +441,7 @@ START_TEST(functions_have_their_senders)
 END_TEST
 
 /* In the second interrupt, which is the same source of noise. */
-START_TEST(a_function_may_have_other_senders)
+START_TEST(a_function_may_have_several_senders)
 {
     add_sender(10010, 'a', 0x100, 423);
     add_call(10011, 'a', 0x100);
@@ -451,8 +451,9 @@ START_TEST(a_function_may_have_other_senders)
     add_part(HR_OSNOISE_IRQ, "call_function", 10100, 10200);
     add(single_noise(10000, 2000, 2));
     take_one();
-    assert_functions(0, "a");
-    ck_assert_str_eq(found->parts[0].senders[0], "7 on CPU 4 and others");
+    assert_functions(0, "aa");
+    ck_assert_str_eq(found->parts[0].senders[0], "7 on CPU 4");
+    ck_assert_str_eq(found->parts[0].senders[1], "423 on CPU 4");
 }
 END_TEST
 
@@ -504,7 +505,7 @@ int main(void)
     tcase_add_test(tests, parts_have_their_functions);
     tcase_add_test(tests, of_many_functions_there_are_more);
     tcase_add_test(tests, functions_have_their_senders);
-    tcase_add_test(tests, a_function_may_have_other_senders);
+    tcase_add_test(tests, a_function_may_have_several_senders);
     tcase_add_test(tests, functions_before_a_loss_are_forgotten);
     tcase_add_test(tests, a_noise_may_end_beyond_all_numbers);
     return run_suite("osnoise_singles", tests);
