@@ -150,7 +150,7 @@ find_stall() {
     [ -n "$value" ] || detail Stall
 }
 
-# is_half_in_stall: whether the group that waits longest waited for at least half of the stall, and not before that
+# is_half_in_stall: whether the group that waits longest is known to have waited for half of the stall
 is_half_in_stall() {
     detail LongestInStall
     waited=$value

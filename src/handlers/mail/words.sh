@@ -47,7 +47,7 @@ describe_series() {
         headroom:percent:room*)
             describe_room
             before="$shown has" unit=% after=" of room left$by"
-            [ "$type_instance" = "${type_instance%-most}" ] || before="$before at most"
+            [ "$severity" = OKAY ] || [ "$type_instance" = "${type_instance%-most}" ] || before="$before at most"
             ;;
         headroom:duration:to_trouble)
             before="$shown runs out of memory in" unit=min factor=0.016666667
