@@ -84,7 +84,8 @@ static void begin_again_with_limits(struct hr_room_source *source, const struct 
 }
 
 /* Of less than minutes, as after a start, a load that is over would be a large part of what is
- * known, and leave no room for longer than it lasted: so the sums begin again when it ends. */
+ * known, and leave no room for longer than it lasted: so the sums begin again when it ends. Where
+ * loads come again and again they are what is usual: then the sums have to become longer. */
 static void begin_again_after_load(struct hr_room_source *source, const struct hr_room_sums *now,
                                    const struct hr_room_reading *reading, double line_pct,
                                    bool is_stalled)
@@ -93,7 +94,8 @@ static void begin_again_after_load(struct hr_room_source *source, const struct h
                          reading->stall_pct[HR_PSI_CPU] < LOW * line_pct;
 
     source->has_cpu_load = is_stalled || (source->has_cpu_load && !is_over);
-    if (is_over && now->time_ns - source->sums_begun_ns < SUMS_NS)
+    if (is_over && now->time_ns - source->older.time_ns < SUMS_NS &&
+        now->time_ns - source->sums_begun_ns < 2 * SUMS_NS)
         source->older = source->newer = source->last;
 }
 

@@ -471,6 +471,55 @@ START_TEST(trouble_is_over_soon_after_the_start)
 }
 END_TEST
 
+/* As many intervals of 10 s since the start it waited all the time, and used half of one CPU, which
+ * was all busy; in the others nothing ran. */
+static void read_after_loads(unsigned loaded)
+{
+    room_tree_machine(tree, 10 * loaded, 0, 0);
+    write_cpu("p/q/a", 5000000 * loaded, 0, 0);
+    tree_pressure(tree, "p/q/a", "cpu", 10000000ull * loaded, 0);
+    frozen_ns += 10 * HR_NS_PER_S;
+    read_once();
+}
+
+/* The load of the first 130 s isn't in the sums, which began again after it: then one of 50 s would
+ * be most of them. */
+START_TEST(trouble_is_over_soon_after_the_sums_began_again)
+{
+    unsigned loaded = 0;
+
+    open_group("p/q/a");
+    read_once();
+    for (unsigned i = 1; i <= 60; i++) {
+        loaded += i <= 13 || (i > 16 && i <= 21);
+        read_after_loads(loaded);
+        if (i < 23)
+            continue;
+        ck_assert_msg(!reading.cpu.is_in_trouble, "%u s after it", 10 * (i - 21));
+        ck_assert_double_ge(reading.cpu.room_pct, 50);
+    }
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
+/* Half of each minute is loaded: in a few minutes the sums are of several loads, and there is no
+ * room in between either. */
+START_TEST(loads_that_come_again_leave_no_room)
+{
+    unsigned loaded = 0;
+
+    open_group("p/q/a");
+    read_once();
+    for (unsigned i = 1; i <= 120; i++) {
+        loaded += (i - 1) % 6 < 3;
+        read_after_loads(loaded);
+        if (i > 45)
+            ck_assert_msg(reading.cpu.is_in_trouble, "in interval %u", i);
+    }
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
 /* For 150 s nothing of the limit's periods is throttled, for 100 s 30 %, then nothing runs: of what
  * is known of the past the share of these grows, but no trouble begins by that. */
 START_TEST(no_trouble_begins_once_a_limit_throttles_no_more)
@@ -925,6 +974,8 @@ int main(void)
     tcase_add_test(tests, trouble_lasts_as_long_as_there_is_no_room);
     tcase_add_loop_test(tests, no_room_is_lost_once_a_load_is_over, 2, 40);
     tcase_add_loop_test(tests, trouble_is_over_soon_after_the_start, 0, 12);
+    tcase_add_test(tests, trouble_is_over_soon_after_the_sums_began_again);
+    tcase_add_test(tests, loads_that_come_again_leave_no_room);
     tcase_add_loop_test(tests, no_trouble_begins_once_a_limit_throttles_no_more, 2, 30);
     tcase_add_test(tests, trouble_lasts_where_cpus_are_always_busy);
     tcase_add_test(tests, a_limit_on_a_machine_that_is_always_busy);
