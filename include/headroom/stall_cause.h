@@ -112,6 +112,9 @@ struct hr_stall_rereads {
     bool known;             /**< the rest is valid */
     int version;            /**< of the memory controller's hierarchy, 1 or 2 */
     uint64_t refault_bytes; /**< that the group had to read again */
+    uint64_t zswap_bytes;   /**< those of them that came from memory (zswap), without I/O */
+    uint64_t own_bytes; /**< that it has read and written in all, on any device: once, also where
+                           devices are made of others; 0: not known, as of version 1 */
     uint64_t machine_bytes; /**< that the machine has read and written in all, by /proc/vmstat */
     struct hr_stall_memory memory[HR_STALL_LEVELS]; /**< as `level`; without limits if not known */
 };

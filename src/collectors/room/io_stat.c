@@ -4,9 +4,13 @@
 #include <errno.h>
 
 #include "base/text.h"
+#include "room/disk_stack.h"
 #include "room/group_file.h"
 #include "room/io_devices.h"
 #include "room/keyed.h"
+
+/* Bytes of the file. */
+#define TEXT_SIZE 16384
 
 static void set_done(struct hr_stall_device *device, const struct hr_keyed *keys)
 {
@@ -53,12 +57,38 @@ int hr_io_stat_parse(const char *start, size_t length, const struct hr_stall_dev
     return 0;
 }
 
+static int read_text(int dirfd, char *text, size_t size, size_t *length)
+{
+    return hr_group_file_read(dirfd, "io.stat", text, size, length);
+}
+
 int hr_io_stat_read(int dirfd, const struct hr_stall_devices *wanted,
                     struct hr_stall_devices *devices)
 {
-    char text[16384];
+    char text[TEXT_SIZE];
     size_t length;
 
-    int status = hr_group_file_read(dirfd, "io.stat", text, sizeof(text), &length);
+    int status = read_text(dirfd, text, sizeof(text), &length);
     return status < 0 ? status : hr_io_stat_parse(text, length, wanted, devices);
+}
+
+int hr_io_stat_read_bytes(const struct hr_root *root, int dirfd, uint64_t *bytes)
+{
+    struct hr_keyed keys[] = {{.name = "rbytes"}, {.name = "wbytes"}};
+    char start[TEXT_SIZE];
+    uint32_t major, minor;
+    uint64_t sum = 0;
+    size_t length;
+
+    int status = read_text(dirfd, start, sizeof(start), &length);
+    if (status < 0)
+        return status;
+    struct hr_text text = {start, length};
+    while ((status = hr_keyed_next_device(&text, &major, &minor, keys, 2)) == 0)
+        if (keys[0].found && keys[1].found && !hr_disk_counts_again(root, major, minor))
+            sum += keys[0].value + keys[1].value;
+    if (status != -ENODATA)
+        return status;
+    *bytes = sum;
+    return 0;
 }

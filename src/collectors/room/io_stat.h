@@ -10,6 +10,8 @@
 
 #include "headroom/stall_cause.h"
 
+struct hr_root;
+
 /**
  * Parses lines like "8:16 rbytes=1459200 wbytes=314773504 rios=192 wios=353 dbytes=0 dios=0\n". A
  * line without these numbers is skipped.
@@ -25,5 +27,13 @@ int hr_io_stat_parse(const char *text, size_t length, const struct hr_stall_devi
 /** Reads the file in a group's directory. @return as above, or the negative errno of open(2). */
 int hr_io_stat_read(int dirfd, const struct hr_stall_devices *wanted,
                     struct hr_stall_devices *devices);
+
+/**
+ * Adds up what a group read and wrote on all devices, each byte once: not on those that are made of
+ * others, for which it is counted, too.
+ *
+ * @return 0, -EBADMSG, or the negative errno of open(2).
+ */
+int hr_io_stat_read_bytes(const struct hr_root *root, int dirfd, uint64_t *bytes);
 
 #endif

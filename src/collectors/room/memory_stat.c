@@ -13,16 +13,18 @@ int hr_memory_stat_parse(const char *text, size_t length, struct hr_memory_stat 
         {.name = "workingset_refault_file"},
         {.name = "workingset_refault"},
         {.name = "pgsteal_kswapd"},
+        {.name = "zswpin"},
     };
     struct hr_memory_stat parsed;
 
-    int status = hr_keyed_parse_flat(text, length, keys, 4);
+    int status = hr_keyed_parse_flat(text, length, keys, 5);
     if (status == 0)
         status = hr_keyed_sum(keys, 3, &parsed.refault_count);
     if (status < 0)
         return status;
     parsed.has_kswapd = keys[3].found;
     parsed.kswapd_page_count = keys[3].value;
+    parsed.zswap_count = keys[4].found ? keys[4].value : 0;
     *stat = parsed;
     return 0;
 }

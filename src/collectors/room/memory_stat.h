@@ -3,9 +3,10 @@
  * room/memory_stat.h - memory.stat: pages that a group had to read again, and that the machine took
  * from it. Not for the top of the hierarchy, where the kernel sums up all groups for it.
  *
- * Source: Documentation/admin-guide/cgroup-v2.rst ("memory.stat"), mm/workingset.c, mm/vmscan.c
- * (shrink_inactive_list, evict_folios): kswapd reclaims because the machine is short of memory,
- * never for the limit of a group. Pages of direct reclaim are counted alike for both.
+ * Source: Documentation/admin-guide/cgroup-v2.rst ("memory.stat"), mm/workingset.c, mm/zswap.c
+ * (zswap_load), mm/vmscan.c (shrink_inactive_list, evict_folios): kswapd reclaims because the
+ * machine is short of memory, never for the limit of a group. Pages of direct reclaim are counted
+ * alike for both.
  */
 #ifndef HEADROOM_COLLECTORS_ROOM_MEMORY_STAT_H
 #define HEADROOM_COLLECTORS_ROOM_MEMORY_STAT_H
@@ -17,6 +18,8 @@
 /** Since the group was created. */
 struct hr_memory_stat {
     uint64_t refault_count;     /**< pages read again that had been reclaimed */
+    uint64_t zswap_count;       /**< those of them that came from zswap, without I/O; 0 before
+                                   Linux 5.19 */
     bool has_kswapd;            /**< Linux 6.1, version 2 */
     uint64_t kswapd_page_count; /**< pages that kswapd reclaimed */
 };

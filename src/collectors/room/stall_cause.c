@@ -405,15 +405,16 @@ static bool is_for_lack_of_memory(const struct hr_stall_counters *before,
                                   const struct hr_stall_counters *after)
 {
     const struct hr_stall_rereads *a = &before->rereads, *b = &after->rereads;
-    struct traffic own = {0};
 
     if (!a->known || !b->known)
         return false;
-    if (before->level[0].known && after->level[0].known && after->level[0].version == 2)
-        own = sum_traffic(&before->level[0].io, &after->level[0].io);
-    const double moved =
-        own.bytes > 0 ? own.bytes : (double)hr_grown(a->machine_bytes, b->machine_bytes);
-    return moved > 0 && 2 * (double)hr_grown(a->refault_bytes, b->refault_bytes) >= moved;
+    const uint64_t own_bytes = hr_grown(a->own_bytes, b->own_bytes);
+    const uint64_t moved_bytes =
+        own_bytes > 0 ? own_bytes : hr_grown(a->machine_bytes, b->machine_bytes);
+    const uint64_t from_zswap_bytes = hr_grown(a->zswap_bytes, b->zswap_bytes);
+    const uint64_t reread_bytes =
+        hr_grown(from_zswap_bytes, hr_grown(a->refault_bytes, b->refault_bytes));
+    return moved_bytes > 0 && 2 * (double)reread_bytes >= (double)moved_bytes;
 }
 
 /* A limit that was reached meanwhile is why. */

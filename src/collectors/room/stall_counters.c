@@ -67,8 +67,8 @@ static void read_group_memory(int dirfd, struct hr_stall_counters *counters)
 }
 
 /* What is read of the group alone. */
-static void read_own(int dirfd, int version, enum hr_psi_resource resource,
-                     struct hr_stall_counters *counters)
+static void read_own(const struct hr_root *root, int dirfd, int version,
+                     enum hr_psi_resource resource, struct hr_stall_counters *counters)
 {
     struct hr_stall_level *own = &counters->level[0];
 
@@ -77,7 +77,8 @@ static void read_own(int dirfd, int version, enum hr_psi_resource resource,
     if (resource == HR_PSI_MEMORY)
         read_group_memory(dirfd, counters);
     if (resource == HR_PSI_IO && version == 2 && own->known)
-        own->known = read_own_devices(dirfd, &own->io) == 0;
+        own->known = read_own_devices(dirfd, &own->io) == 0 &&
+                     hr_io_stat_read_bytes(root, dirfd, &counters->rereads.own_bytes) == 0;
 }
 
 /* Version 1's limits of I/O don't hold for groups below. With a path too long to name groups above,
@@ -107,7 +108,7 @@ static int read_levels(const struct hr_root *root, const struct hr_cgroup *group
     for (size_t i = 0; i < count && dirfd >= 0; i++) {
         hr_stall_limits_read(dirfd, version, resource, &counters->level[i]);
         if (i == 0)
-            read_own(dirfd, version, resource, counters);
+            read_own(root, dirfd, version, resource, counters);
         dirfd = hr_group_directory_ascend(dirfd);
     }
     if (dirfd >= 0)
@@ -142,6 +143,7 @@ static void read_rereads(const struct hr_root *root, const struct hr_cgroup *gro
     if (!rereads->known)
         return;
     rereads->refault_bytes = stat.refault_count * (uint64_t)sysconf(_SC_PAGESIZE);
+    rereads->zswap_bytes = stat.zswap_count * (uint64_t)sysconf(_SC_PAGESIZE);
     rereads->machine_bytes = vmstat.moved_kib << 10;
 }
 

@@ -25,7 +25,7 @@ struct hr_vmstat {
                                       for a group's limit */
     uint64_t machine_page_count;   /**< pages reclaimed because the machine was short of memory */
     uint64_t limit_page_count;     /**< pages reclaimed for limits of groups; 0 before Linux 5.8 */
-    uint64_t moved_kib;            /**< that disks read and wrote */
+    uint64_t moved_kib;            /**< that block devices read and wrote */
     struct hr_memory_stat memory;  /**< of the machine */
 };
 

@@ -434,7 +434,7 @@ static void set_rereads(uint64_t refault_bytes, uint64_t own_count, uint64_t abo
 
     before.rereads = (struct hr_stall_rereads){.known = true, .version = 1};
     before.rereads.refault_bytes = 9 << 20;
-    before.rereads.machine_bytes = 5 << 20;
+    before.rereads.own_bytes = before.rereads.machine_bytes = 5 << 20;
     before.rereads.memory[0] = before.rereads.memory[1] = limited;
     before.rereads.memory[2] = unlimited;
     after.rereads = before.rereads;
@@ -450,10 +450,9 @@ START_TEST(io_for_lack_of_memory)
 {
     for (int is_own = 0; is_own < 2; is_own++) {
         const uint64_t moved = 40000000;
-        if (is_own)
-            set_io(0, moved, HR_STALL_NO_LIMIT);
-        before.level[0].version = after.level[0].version = 2;
         set_rereads(moved / 2, 30, 0);
+        if (is_own)
+            after.rereads.own_bytes += moved;
         after.rereads.machine_bytes += (is_own ? 5 : 1) * moved;
         attribute(HR_PSI_IO, S, 2 * S);
         ck_assert_uint_eq(causes.count, 1);
@@ -471,20 +470,22 @@ END_TEST
 
 START_TEST(io_for_the_limit_of_memory_that_was_reached)
 {
-    set_io(0, 40000000, HR_STALL_NO_LIMIT);
-    before.level[0].version = after.level[0].version = 2;
     set_rereads(40000000, 0, 30);
+    after.rereads.own_bytes += 40000000;
     attribute(HR_PSI_IO, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);
     ck_assert_int_eq(causes.list[0].kind, HR_STALL_ANCESTOR_LIMIT);
     set_rereads(40000000, 0, 0); /* none was: then it isn't known */
+    after.rereads.own_bytes += 40000000;
     attribute(HR_PSI_IO, S, 2 * S);
     ck_assert_uint_eq(causes.count, 0);
     set_rereads(40000000, 30, 0);
+    after.rereads.own_bytes += 40000000;
     after.rereads.known = false;
     attribute(HR_PSI_IO, S, 2 * S);
     ck_assert_uint_eq(causes.count, 0);
     set_rereads(40000000, 30, 0); /* beside a limit of I/O that is used up */
+    after.rereads.own_bytes += 40000000;
     set_io(0, 2000000, 1000000);
     attribute(HR_PSI_IO, S, 2 * S);
     ck_assert_uint_eq(causes.count, 1);

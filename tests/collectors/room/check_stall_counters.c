@@ -270,6 +270,97 @@ START_TEST(rereads_for_lack_of_memory)
 }
 END_TEST
 
+static void write_own_io(uint64_t more_pages, uint64_t disk, uint64_t second, uint64_t above)
+{
+    const unsigned long long page = (unsigned long long)sysconf(_SC_PAGESIZE);
+    char text[512];
+
+    snprintf(text, sizeof(text),
+             "253:1 rbytes=%llu wbytes=5 rios=1 wios=1\n253:0 rbytes=%llu wbytes=0 rios=1 wios=1\n"
+             "8:16 rbytes=%llu wbytes=0 rios=1 wios=1\n7:0 \n"
+             "8:0 rbytes=%llu wbytes=5 rios=1 wios=1\n",
+             (4 + above) * page, (4 + above) * page, (4 + second) * page, (4 + disk) * page);
+    write_file(GROUP, "io.stat", text);
+    snprintf(text, sizeof(text), "workingset_refault_file %llu\n", 9ull + more_pages);
+    write_file(GROUP, "memory.stat", text);
+}
+
+static size_t count_causes_of_io(const struct hr_stall_counters *before)
+{
+    struct hr_stall_causes causes;
+
+    ck_assert_int_eq(read_counters(HR_PSI_IO), 0);
+    hr_stall_attribute(before, &counters, HR_PSI_IO, 1000000, 2000000, &causes);
+    if (causes.count > 0)
+        ck_assert_int_eq(causes.list[0].limit_kind, HR_STALL_MEMORY_MAX);
+    return causes.count;
+}
+
+static void write_reached(int count)
+{
+    char text[64];
+
+    snprintf(text, sizeof(text), "low 0\nhigh 0\nmax %d\n", count);
+    write_file(GROUP, "memory.events.local", text);
+}
+
+static struct hr_stall_counters read_at_its_limit(void)
+{
+    tree_write(tree, "proc/vmstat",
+               "allocstall_normal 20\nworkingset_refault_anon 1\npgpgin 300\npgpgout 20\n");
+    write_file(GROUP, "memory.max", "8192\n");
+    write_file(GROUP, "memory.high", "max\n");
+    write_reached(7);
+    write_own_io(0, 0, 0, 0);
+    ck_assert_int_eq(read_counters(HR_PSI_IO), 0);
+    write_reached(8);
+    return counters;
+}
+
+/* A volume on an encrypted disk: what a group reads is counted for all three. Disks add up. */
+START_TEST(bytes_of_devices_made_of_others_count_once)
+{
+    tree_write(tree, "sys/dev/block/253:0/slaves/sda2", "%s", "");
+    tree_write(tree, "sys/dev/block/253:1/slaves/dm-0", "%s", "");
+    const struct hr_stall_counters before = read_at_its_limit();
+    write_own_io(5, 10, 0, 10);
+    ck_assert_uint_eq(count_causes_of_io(&before), 1);
+    write_own_io(5, 6, 5, 6);
+    ck_assert_uint_eq(count_causes_of_io(&before), 0);
+    write_own_io(5, 6, 4, 6);
+    ck_assert_uint_eq(count_causes_of_io(&before), 1);
+}
+END_TEST
+
+/* A volume on several paths to a disk: these get requests, which aren't counted for groups. */
+START_TEST(bytes_of_several_paths_are_those_above)
+{
+    tree_write(tree, "sys/dev/block/253:0/slaves/sda", "%s", "");
+    tree_write(tree, "sys/dev/block/253:0/mq/0/cpu_list", "0\n");
+    tree_write(tree, "sys/dev/block/253:1/slaves/dm-0", "%s", "");
+    const struct hr_stall_counters before = read_at_its_limit();
+    write_own_io(5, 0, 0, 10);
+    ck_assert_uint_eq(count_causes_of_io(&before), 1);
+    write_own_io(5, 0, 0, 11);
+    ck_assert_uint_eq(count_causes_of_io(&before), 0);
+}
+END_TEST
+
+/* What was compressed in memory costs no I/O. */
+START_TEST(pages_from_zswap_are_not_read)
+{
+    const struct hr_stall_counters before = read_at_its_limit();
+
+    write_own_io(0, 10, 0, 0);
+    write_file(GROUP, "memory.stat",
+               "workingset_refault_anon 100\nworkingset_refault_file 14\nzswpin 101\n");
+    ck_assert_uint_eq(count_causes_of_io(&before), 0);
+    write_file(GROUP, "memory.stat",
+               "workingset_refault_anon 100\nworkingset_refault_file 14\nzswpin 100\n");
+    ck_assert_uint_eq(count_causes_of_io(&before), 1);
+}
+END_TEST
+
 START_TEST(a_kernel_without_limits_of_io)
 {
     write_file(GROUP, "io.stat", "8:0 rbytes=1 wbytes=2 rios=3 wios=4\n");
@@ -424,6 +515,9 @@ int main(void)
     tcase_add_test(tests, more_groups_below_than_are_read);
     tcase_add_test(tests, io_of_version_2);
     tcase_add_test(tests, rereads_for_lack_of_memory);
+    tcase_add_test(tests, bytes_of_devices_made_of_others_count_once);
+    tcase_add_test(tests, bytes_of_several_paths_are_those_above);
+    tcase_add_test(tests, pages_from_zswap_are_not_read);
     tcase_add_test(tests, io_of_version_1);
     tcase_add_test(tests, a_kernel_without_limits_of_io);
     tcase_add_test(tests, cpu_of_version_1);
