@@ -207,6 +207,7 @@ osnoise-cpu3/total_values-latency_thread_16us
 headroom-elsewhere/percent-room
 headroom-elsewhere/percent-room-cpu
 headroom-elsewhere/percent-room-memory
+headroom-elsewhere/percent-room-memory-most
 headroom-elsewhere/percent-room-io
 headroom-elsewhere/vcpu-room
 headroom-elsewhere/memory-room
