@@ -8,6 +8,10 @@
 #define HEADROOM_PID_NAMESPACE_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+/** The inode number of the first one. */
+#define HR_FIRST_PID_NAMESPACE UINT64_C(0xEFFFFFFC)
 
 /** @return whether PIDs are those of the kernel's events, and of /proc of the host: in another PID
  * namespace than the first, as in most containers, they aren't, and there are only its own

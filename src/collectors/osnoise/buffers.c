@@ -66,15 +66,13 @@ static bool is_measured(const struct hr_osnoise_plan *plan, unsigned cpu)
 static int check_reachable(const struct hr_osnoise_plan *plan, const struct hr_cpu_set *occupied,
                            struct hr_reason *reason)
 {
-    struct hr_cpu_set unreachable = {0};
+    struct hr_cpu_set unreachable = *occupied;
     char list[128] = "";
 
     if (!plan->has_workload)
         return 0;
-    for (unsigned cpu = hr_cpu_set_next(occupied, 0); cpu < HR_CPU_MAX;
-         cpu = hr_cpu_set_next(occupied, cpu + 1))
-        if (is_measured(plan, cpu))
-            hr_cpu_set_add(&unreachable, cpu);
+    if (hr_cpu_set_count(&plan->cpus) > 0)
+        hr_cpu_set_keep(&unreachable, &plan->cpus);
     if (hr_cpu_set_count(&unreachable) == 0)
         return 0;
     if (hr_cpu_set_format(&unreachable, list, sizeof(list)) < 0)

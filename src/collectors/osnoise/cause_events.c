@@ -118,12 +118,11 @@ static void record_event(const struct hr_tracefs *tracefs, const char *instance,
 
 /* Of what the CPUs are asked for; "cpu" is that field. */
 static void record_senders(const struct hr_tracefs *tracefs, const char *instance,
-                           const struct hr_cpu_set *cpus)
+                           const struct hr_cpu_set *cpus, const char *of_cpus)
 {
-    char asked[CPUS_SIZE], of_cpus[CPUS_SIZE], begun[FILTER_SIZE];
+    char asked[CPUS_SIZE], begun[FILTER_SIZE];
 
     print_cpus(cpus, "cpu", asked);
-    print_cpus(cpus, "CPU", of_cpus);
     print_filter(IN_WORKLOAD, of_cpus, begun);
     hr_osnoise_ipi_senders_record(tracefs, instance, asked, begun);
 }
@@ -133,8 +132,8 @@ void hr_osnoise_cause_events_record(const struct hr_tracefs *tracefs, const char
 {
     char of_cpus[CPUS_SIZE], filter[FILTER_SIZE];
 
-    record_senders(tracefs, instance, cpus);
     print_cpus(cpus, "CPU", of_cpus);
+    record_senders(tracefs, instance, cpus, of_cpus);
     for (size_t i = 0; i < CAUSE_EVENTS; i++) {
         print_filter(cause_events[i].tasks, of_cpus, filter);
         record_event(tracefs, instance, &cause_events[i], filter);

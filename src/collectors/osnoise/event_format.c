@@ -232,8 +232,7 @@ static int read_event_format(struct hr_event_formats *formats, struct tep_handle
 static int read_event(struct hr_event_formats *formats, struct tep_handle *tep,
                       const struct hr_tracefs *tracefs, size_t i, struct hr_reason *reason)
 {
-    const bool is_cause = event_specs[i].type == HR_OSNOISE_RECORD_CAUSE ||
-                          event_specs[i].type == HR_OSNOISE_RECORD_IPI;
+    const bool is_cause = hr_osnoise_is_of_function(event_specs[i].type);
     int status = read_event_format(formats, tep, tracefs, i, is_cause ? NULL : reason);
 
     if (status == 0 || !is_cause)

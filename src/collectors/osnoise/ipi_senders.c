@@ -59,6 +59,14 @@ void hr_osnoise_ipi_senders_record(const struct hr_tracefs *tracefs, const char 
         hr_osnoise_ipi_senders_remove(tracefs, instance);
 }
 
+static void clear(const struct hr_tracefs *tracefs, const char *instance, const char *file)
+{
+    char path[HR_OSNOISE_PATH];
+
+    hr_osnoise_instance_file(path, instance, file);
+    hr_tracefs_clear(tracefs, path);
+}
+
 /* That which reads the variables of the other first. */
 void hr_osnoise_ipi_senders_remove(const struct hr_tracefs *tracefs, const char *instance)
 {
@@ -68,10 +76,8 @@ void hr_osnoise_ipi_senders_remove(const struct hr_tracefs *tracefs, const char 
     if (!hr_tracefs_exists(tracefs, path))
         return;
     hr_osnoise_instance_write(tracefs, instance, EVENT, "0");
-    hr_osnoise_instance_file(path, instance, BEGUN);
-    hr_tracefs_clear(tracefs, path);
-    hr_osnoise_instance_file(path, instance, ASKED);
-    hr_tracefs_clear(tracefs, path);
+    clear(tracefs, instance, BEGUN);
+    clear(tracefs, instance, ASKED);
     hr_tracefs_append(tracefs, "synthetic_events", "!" HR_OSNOISE_IPI_EVENT);
 }
 

@@ -72,6 +72,12 @@ struct hr_osnoise_record {
     };
 };
 
+/** Whether `cause` is valid. */
+static inline bool hr_osnoise_is_of_function(enum hr_osnoise_record_type type)
+{
+    return type == HR_OSNOISE_RECORD_CAUSE || type == HR_OSNOISE_RECORD_IPI;
+}
+
 struct hr_osnoise_decoder;
 
 /**

@@ -199,7 +199,7 @@ void hr_osnoise_single_noises_add_record(struct hr_osnoise_single_noises *single
 {
     struct cpu *at = &single_noises->cpus[place];
 
-    if (record->type == HR_OSNOISE_RECORD_CAUSE || record->type == HR_OSNOISE_RECORD_IPI)
+    if (hr_osnoise_is_of_function(record->type))
         hr_osnoise_causes_add(&at->causes, record);
     if (record->type == HR_OSNOISE_RECORD_PART)
         remember_part(at, record);

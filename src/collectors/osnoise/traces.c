@@ -96,17 +96,12 @@ static void name_function(struct hr_osnoise_record *record, const struct hr_osno
     snprintf(record->cause.name, sizeof(record->cause.name), "%s", name != NULL ? name : "?");
 }
 
-static bool is_of_function(const struct hr_osnoise_record *record)
-{
-    return record->type == HR_OSNOISE_RECORD_CAUSE || record->type == HR_OSNOISE_RECORD_IPI;
-}
-
 void hr_osnoise_traces_end(struct hr_osnoise_traces *traces, const struct hr_osnoise_namer *namer)
 {
     for (size_t i = 0; i < traces->cpu_count; i++) {
         struct cpu *cpu = &traces->cpus[i];
         for (size_t k = 0; k < cpu->kept_count; k++)
-            if (is_of_function(&cpu->kept[k].record))
+            if (hr_osnoise_is_of_function(cpu->kept[k].record.type))
                 name_function(&cpu->kept[k].record, namer);
     }
 }

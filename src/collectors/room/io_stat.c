@@ -72,18 +72,13 @@ int hr_io_stat_read(int dirfd, const struct hr_stall_devices *wanted,
     return status < 0 ? status : hr_io_stat_parse(text, length, wanted, devices);
 }
 
-int hr_io_stat_read_bytes(const struct hr_root *root, int dirfd, uint64_t *bytes)
+static int add_up_bytes(const struct hr_root *root, struct hr_text text, uint64_t *bytes)
 {
     struct hr_keyed keys[] = {{.name = "rbytes"}, {.name = "wbytes"}};
-    char start[TEXT_SIZE];
     uint32_t major, minor;
     uint64_t sum = 0;
-    size_t length;
+    int status;
 
-    int status = read_text(dirfd, start, sizeof(start), &length);
-    if (status < 0)
-        return status;
-    struct hr_text text = {start, length};
     while ((status = hr_keyed_next_device(&text, &major, &minor, keys, 2)) == 0)
         if (keys[0].found && keys[1].found && !hr_disk_counts_again(root, major, minor))
             sum += keys[0].value + keys[1].value;
@@ -91,4 +86,16 @@ int hr_io_stat_read_bytes(const struct hr_root *root, int dirfd, uint64_t *bytes
         return status;
     *bytes = sum;
     return 0;
+}
+
+int hr_io_stat_read_own(const struct hr_root *root, int dirfd, struct hr_stall_devices *devices,
+                        uint64_t *bytes)
+{
+    char text[TEXT_SIZE];
+    size_t length;
+
+    int status = read_text(dirfd, text, sizeof(text), &length);
+    if (status == 0)
+        status = hr_io_stat_parse(text, length, NULL, devices);
+    return status < 0 ? status : add_up_bytes(root, (struct hr_text){text, length}, bytes);
 }

@@ -29,11 +29,13 @@ int hr_io_stat_read(int dirfd, const struct hr_stall_devices *wanted,
                     struct hr_stall_devices *devices);
 
 /**
- * Adds up what a group read and wrote on all devices, each byte once: not on those that are made of
- * others, for which it is counted, too.
+ * Reads those of a group, all devices, as far as there is room.
  *
+ * @param bytes  receives what it read and wrote on all devices, each byte once: not on those that
+ *               are made of others, for which it is counted, too.
  * @return 0, -EBADMSG, or the negative errno of open(2).
  */
-int hr_io_stat_read_bytes(const struct hr_root *root, int dirfd, uint64_t *bytes);
+int hr_io_stat_read_own(const struct hr_root *root, int dirfd, struct hr_stall_devices *devices,
+                        uint64_t *bytes);
 
 #endif

@@ -24,11 +24,12 @@
 #include "room/vmstat.h"
 
 /* Adds the devices without a limit, as far as there is room. */
-static int read_own_devices(int dirfd, struct hr_stall_devices *devices)
+static int read_own_devices(const struct hr_root *root, int dirfd, struct hr_stall_devices *devices,
+                            uint64_t *bytes)
 {
     struct hr_stall_devices all;
 
-    int status = hr_io_stat_read(dirfd, NULL, &all);
+    int status = hr_io_stat_read_own(root, dirfd, &all, bytes);
     for (size_t i = 0; status == 0 && i < all.count; i++) {
         const struct hr_stall_device *found = &all.list[i];
         if (hr_io_devices_find(devices, found->major, found->minor) != NULL)
@@ -77,8 +78,7 @@ static void read_own(const struct hr_root *root, int dirfd, int version,
     if (resource == HR_PSI_MEMORY)
         read_group_memory(dirfd, counters);
     if (resource == HR_PSI_IO && version == 2 && own->known)
-        own->known = read_own_devices(dirfd, &own->io) == 0 &&
-                     hr_io_stat_read_bytes(root, dirfd, &counters->rereads.own_bytes) == 0;
+        own->known = read_own_devices(root, dirfd, &own->io, &counters->rereads.own_bytes) == 0;
 }
 
 /* Version 1's limits of I/O don't hold for groups below. With a path too long to name groups above,

@@ -13,6 +13,7 @@
 #include "base/descriptor.h"
 #include "base/text.h"
 #include "headroom/hash.h"
+#include "headroom/pid_namespace.h"
 #include "memory/damon_sysfs.h"
 #include "process/stat.h"
 #include "process/task_list.h"
@@ -25,9 +26,6 @@
 #define TAG_NAMESPACES 65536
 #define TAG_STARTS     16384
 #define TAG_COUNTS     512
-
-/* The inode number of the initial PID namespace. */
-#define INITIAL_NAMESPACE UINT64_C(0xEFFFFFFC)
 
 struct parts {
     uint64_t count, start, namespace, pid;
@@ -184,7 +182,7 @@ static enum hr_damon_owner find_elsewhere(const struct hr_root *root, const stru
     struct hr_task_list tasks = {0};
     uint64_t inode;
 
-    if (read_namespace(root, 1, &inode) < 0 || inode != INITIAL_NAMESPACE ||
+    if (read_namespace(root, 1, &inode) < 0 || inode != HR_FIRST_PID_NAMESPACE ||
         hr_task_list_read_system(root, &tasks) < 0)
         return HR_DAMON_OWNER_UNKNOWN;
     enum hr_damon_owner owner = find_in_all(root, parts, &tasks);

@@ -426,10 +426,16 @@ static void add_sender(uint64_t time_ns, char function, uint64_t request, int pi
     add(record);
 }
 
+/* A function that a task of another CPU asked for. */
+static void add_asked(uint64_t time_ns, char function, int pid)
+{
+    add_sender(time_ns, function, 0x100, pid);
+    add_call(time_ns + 1, function, 0x100);
+}
+
 START_TEST(functions_have_their_senders)
 {
-    add_sender(10010, 'a', 0x100, 423);
-    add_call(10011, 'a', 0x100);
+    add_asked(10010, 'a', 423);
     add_call(10041, 'b', 0x200);
     add_part(HR_OSNOISE_IRQ, "call_function", 10000, 10050);
     add(single_noise(10000, 2000, 1));
@@ -443,11 +449,9 @@ END_TEST
 /* In the second interrupt, which is the same source of noise. */
 START_TEST(a_function_may_have_several_senders)
 {
-    add_sender(10010, 'a', 0x100, 423);
-    add_call(10011, 'a', 0x100);
+    add_asked(10010, 'a', 423);
     add_part(HR_OSNOISE_IRQ, "call_function", 10000, 10050);
-    add_sender(10110, 'a', 0x100, 7);
-    add_call(10111, 'a', 0x100);
+    add_asked(10110, 'a', 7);
     add_part(HR_OSNOISE_IRQ, "call_function", 10100, 10200);
     add(single_noise(10000, 2000, 2));
     take_one();
