@@ -44,7 +44,7 @@ struct top {
     const char *title; /* begins each message */
     struct top_options options;
     struct client *client; /* NULL: not connected */
-    bool was_connected;
+    bool was_away;         /* collectd, since the configuration was read */
     struct screen *screen; /* NULL: lines or JSON */
     struct table table;
     struct known_series known;     /* all zeros: not asked for, with the alerts */
@@ -449,14 +449,15 @@ static bool has_values(const struct table *table)
     return any;
 }
 
-/* collectd has been restarted since, maybe with another configuration. */
-static int connect_again(struct top *top)
+/* A collectd that was away has been started since, maybe with another configuration. */
+static int connect_to_collectd(struct top *top)
 {
     int status = client_open(top->options.socket, wait_for_collectd, top, &top->client);
 
-    if (status == 0 && top->was_connected)
+    if (status == 0 && top->was_away) {
         patterns_update(top->patterns);
-    top->was_connected |= status == 0;
+        top->was_away = false;
+    }
     return status;
 }
 
@@ -469,7 +470,7 @@ static int fetch_table(struct top *top)
     int status = 0;
     known_series_free(&top->known);
     if (top->client == NULL)
-        status = connect_again(top);
+        status = connect_to_collectd(top);
     const struct usage *usage = patterns_usage(top->patterns);
     known.lacks_groups = usage != NULL && usage->psi.top_groups > 0;
     if (status == 0)
@@ -477,6 +478,7 @@ static int fetch_table(struct top *top)
     if (status != 0) {
         client_close(top->client);
         top->client = NULL;
+        top->was_away = true;
         return status;
     }
     top->newest = client_newest(top->client);
