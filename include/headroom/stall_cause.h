@@ -74,7 +74,8 @@ struct hr_stall_device {
     uint32_t major, minor;
     uint64_t done[HR_STALL_IO_COUNT];
     uint64_t limit[HR_STALL_IO_COUNT]; /**< HR_STALL_NO_LIMIT: none */
-    uint64_t request_ms; /**< of all groups together only: how long each request took, added up */
+    uint64_t request_ms; /**< of all groups together only: how long each request took, added up; 0
+                            of a device that is made of others, as these have it */
 };
 
 struct hr_stall_devices {

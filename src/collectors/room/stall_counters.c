@@ -14,6 +14,7 @@
 #include "headroom/root.h"
 #include "headroom/stall_cause.h"
 #include "psi/file.h"
+#include "room/disk_stack.h"
 #include "room/disk_stat.h"
 #include "room/group_file.h"
 #include "room/io_devices.h"
@@ -184,6 +185,14 @@ static void read_reclaim(const struct hr_root *root, const struct hr_cgroup *gro
     counters->limit_page_count = vmstat.limit_page_count;
 }
 
+/* A request of a device that is made of others is under way for as long as theirs. */
+static int read_request_ms(const struct hr_root *root, struct hr_stall_device *device)
+{
+    if (hr_disk_counts_again(root, device->major, device->minor))
+        return 0;
+    return hr_disk_stat_read(root, device->major, device->minor, &device->request_ms);
+}
+
 static void read_machine_io(const struct hr_root *root, struct hr_stall_counters *counters)
 {
     int mount = hr_root_open_cgroup2(root);
@@ -193,11 +202,8 @@ static void read_machine_io(const struct hr_root *root, struct hr_stall_counters
     counters->has_machine_io =
         hr_io_stat_read(mount, &counters->level[0].io, &counters->machine_io) == 0;
     close(mount);
-    for (size_t i = 0; counters->has_machine_io && i < counters->machine_io.count; i++) {
-        struct hr_stall_device *device = &counters->machine_io.list[i];
-        counters->has_machine_io =
-            hr_disk_stat_read(root, device->major, device->minor, &device->request_ms) == 0;
-    }
+    for (size_t i = 0; counters->has_machine_io && i < counters->machine_io.count; i++)
+        counters->has_machine_io = read_request_ms(root, &counters->machine_io.list[i]) == 0;
 }
 
 static void read_machine(const struct hr_root *root, const struct hr_cgroup *group,

@@ -235,6 +235,11 @@ START_TEST(io_of_version_2)
     ck_assert_uint_eq(counters.machine_io.list[1].done[HR_STALL_READ_BYTES], 100);
     ck_assert_uint_eq(counters.machine_io.list[0].request_ms, 12);
     ck_assert_uint_eq(counters.machine_io.list[1].request_ms, 11);
+    tree_write(tree, "sys/dev/block/8:0/slaves/sdb", "%s", "");
+    ck_assert_int_eq(read_counters(HR_PSI_IO), 0);
+    ck_assert(counters.has_machine_io);
+    ck_assert_uint_eq(counters.machine_io.list[0].request_ms, 12);
+    ck_assert_uint_eq(counters.machine_io.list[1].request_ms, 0);
     tree_remove(tree, "sys/dev/block/8:0");
     ck_assert_int_eq(read_counters(HR_PSI_IO), 0);
     ck_assert(!counters.has_machine_io);
