@@ -5,6 +5,8 @@
 
 #include "plugin.h"
 
+#include <math.h>
+
 #include "headroom/array.h"
 #include "headroom/clock.h"
 #include "headroom/room.h"
@@ -12,6 +14,9 @@
 
 /* Windows are of seconds to minutes. */
 #define REFRESH_NS (60 * HR_NS_PER_S)
+
+/* What was touched earlier needn't be needed now; but a window may be longer. */
+#define AGE_MAX_S 600
 
 /* As the plugin wss names them. */
 #define SERIES_BEGIN "/wss-"
@@ -21,6 +26,7 @@
 /* Of processes, which a Process block names, the window has no name. */
 struct window {
     char instance[DATA_MAX_NAME_LEN], name[16];
+    cdtime_t time;
     double bytes;
 };
 
@@ -69,6 +75,7 @@ static void add(struct working_sets *sets, uc_iter_t *cache, const char *name)
     struct window window;
 
     if (parse_name(name, &window) && read_value(cache, &window.bytes) &&
+        uc_iterator_get_time(cache, &window.time) == 0 &&
         HR_ARRAY_RESERVE(sets->windows, sets->capacity, sets->count + 1) == 0)
         sets->windows[sets->count++] = window;
 }
@@ -106,9 +113,20 @@ static size_t find_first(const struct working_sets *sets, const char *instance)
     return first;
 }
 
+/* Windows of a set end one after the other. @param newest  when the last of them did. */
+static bool is_old(const struct hr_room_working_set *set, cdtime_t newest)
+{
+    const cdtime_t now = cdtime();
+    const double age_s = now > newest ? CDTIME_T_TO_DOUBLE(now - newest) : 0;
+
+    return set->count > 0 && age_s > fmax(AGE_MAX_S, set->window_s[set->count - 1]);
+}
+
 void working_sets_find(const struct working_sets *sets, const char *instance,
                        struct hr_room_working_set *set)
 {
+    cdtime_t newest = 0;
+
     set->count = 0;
     for (size_t i = find_first(sets, instance);
          i < sets->count && strcmp(sets->windows[i].instance, instance) == 0; i++) {
@@ -118,7 +136,10 @@ void working_sets_find(const struct working_sets *sets, const char *instance,
             return;
         }
         hr_room_working_set_add(set, window->name, window->bytes);
+        newest = window->time > newest ? window->time : newest;
     }
+    if (is_old(set, newest))
+        set->count = 0;
 }
 
 void working_sets_clear(struct working_sets *sets)

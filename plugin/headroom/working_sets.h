@@ -23,8 +23,9 @@ struct working_sets {
  * collectd's Timeout says, two of its intervals, which may be hours. @return whether it did. */
 bool working_sets_refresh(struct working_sets *sets);
 
-/** Finds that of a group by its instance. @param set  receives it; with count 0: there is none, or
- * it is of processes that have the same name. */
+/** Finds that of a group by its instance. @param set  receives it; with count 0: there is none, it
+ * is older than ten minutes and its longest window, or it is of processes that have the same name.
+ */
 void working_sets_find(const struct working_sets *sets, const char *instance,
                        struct hr_room_working_set *set);
 

@@ -82,7 +82,9 @@ int uc_iterator_next(uc_iter_t *iter, char **ret_name)
 
 int uc_iterator_get_time(uc_iter_t *iter, cdtime_t *ret_time)
 {
-    *ret_time = cached[iter->next - 1].time;
+    const cdtime_t time = cached[iter->next - 1].time;
+
+    *ret_time = time != 0 ? time : cdtime();
     return 0;
 }
 

@@ -12,7 +12,8 @@
 /** Sets the value of a series. @param name  with the host; kept by the caller. */
 void fake_cache_set(const char *name, double number);
 
-/** Sets when a series, which may be a new one, had its last value. */
+/** Sets when a series, which may be a new one, had its last value; by default it has one in each
+ * moment. */
 void fake_cache_set_time(const char *name, cdtime_t time);
 
 /** Sets the interval of a series, by default the plugin's. */

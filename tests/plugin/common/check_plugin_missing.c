@@ -465,6 +465,7 @@ START_TEST(ends_one_whose_series_never_comes_back)
     notify(&other, NOTIF_WARNING, "value");
     restart();
     fake_cache_set("host.example/psi-a_b/percent-io-full", 99);
+    fake_cache_set_time("host.example/psi-a_b/percent-io-full", 1); /* long ago */
     come(3029);
     check_at(3041);
     ck_assert_uint_eq(fake_notifications(), 0);

@@ -60,19 +60,19 @@ END_TEST
 
 /* "a" touches 40 MiB within a minute, hardly more within two; the process of the same name as the
  * group "b" does the same. */
+static const char *const measured_groups[] = {"a", "b"};
+static const struct {
+    const char *window;
+    double mib;
+} windows[] = {{"500ms", 10}, {"60s", 40}, {"120s", 41}};
+static char series[2][COUNT(windows)][64];
+
 static void set_working_sets(void)
 {
-    static const char *const names[] = {"a", "b"};
-    static const struct {
-        const char *window;
-        double mib;
-    } windows[] = {{"500ms", 10}, {"60s", 40}, {"120s", 41}};
-    static char series[2][3][64];
-
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 3; j++) {
+    for (size_t i = 0; i < 2; i++)
+        for (size_t j = 0; j < COUNT(windows); j++) {
             snprintf(series[i][j], sizeof(series[i][j]), "host.example/wss-%s/memory-referenced-%s",
-                     names[i], windows[j].window);
+                     measured_groups[i], windows[j].window);
             fake_cache_set(series[i][j], windows[j].mib * MIB);
         }
     fake_cache_set("host.example/wss-b/count-processes", 1);
@@ -80,19 +80,22 @@ static void set_working_sets(void)
     fake_cache_set("another/wss-a/memory-referenced-3600s", 90. * MIB);
 }
 
-START_TEST(takes_the_need_from_working_sets_of_wss)
+static void prepare_groups_with_working_sets(void)
 {
-    static const char *const names[] = {"a", "b"};
-
     room_tree_machine(tree, 0, 0, 100);
     tree_write(tree, "proc/diskstats", "8 0 sda 100 0 800 100 0 0 0 0 0 0 0\n"); /* 1 ms a read */
     for (int i = 0; i < 2; i++) {
-        room_tree_add_group(tree, names[i]);
-        room_tree_write(tree, names[i], "memory.max", "209715200\n");
-        room_tree_write(tree, names[i], "memory.stat",
+        room_tree_add_group(tree, measured_groups[i]);
+        room_tree_write(tree, measured_groups[i], "memory.max", "209715200\n");
+        room_tree_write(tree, measured_groups[i], "memory.stat",
                         "inactive_file 20971520\nactive_file 20971520\nactive_anon 104857600\n"
                         "inactive_anon 0\nfile_mapped 41943040\nworkingset_refault_file 0\n");
     }
+}
+
+START_TEST(takes_the_need_from_working_sets_of_wss)
+{
+    prepare_groups_with_working_sets();
     harness_begin("Cgroup \"*\"\nSystem false");
     harness_read();
     assert_number("headroom-a/memory-need", 120. * MIB);
@@ -106,6 +109,36 @@ START_TEST(takes_the_need_from_working_sets_of_wss)
     headroom_pass(61);
     assert_number("headroom-a/memory-need", 120. * MIB);
     harness_assert_logs(0, NULL);
+}
+END_TEST
+
+/* As old as its newest window; one of hours is one of the time before. */
+START_TEST(takes_no_need_from_an_old_working_set)
+{
+    static const char hour[] = "host.example/wss-a/memory-referenced-3600s";
+    static const struct {
+        int age_s, newest_age_s;
+        bool has_hour;
+        double need_mib;
+    } ages[] = {{540, 540, false, 40},
+                {660, 660, false, 120},
+                {660, 540, false, 40},
+                {660, 660, true, 40},
+                {3660, 3660, true, 120}};
+
+    prepare_groups_with_working_sets();
+    harness_begin("Cgroup \"*\"\nSystem false");
+    harness_read();
+    set_working_sets();
+    if (ages[_i].has_hour)
+        fake_cache_set(hour, 42. * MIB);
+    const cdtime_t now = cdtime();
+    for (size_t i = 0; i < COUNT(windows); i++)
+        fake_cache_set_time(series[0][i], now - TIME_T_TO_CDTIME_T(ages[_i].age_s));
+    fake_cache_set_time(ages[_i].has_hour ? hour : series[0][COUNT(windows) - 1],
+                        now - TIME_T_TO_CDTIME_T(ages[_i].newest_age_s));
+    headroom_pass(61);
+    assert_number("headroom-a/memory-need", ages[_i].need_mib * MIB);
 }
 END_TEST
 
@@ -741,6 +774,7 @@ int main(void)
     tcase_add_checked_fixture(tests, headroom_set_up, headroom_tear_down);
     tcase_add_test(tests, publishes_the_room);
     tcase_add_test(tests, takes_the_need_from_working_sets_of_wss);
+    tcase_add_loop_test(tests, takes_no_need_from_an_old_working_set, 0, 5);
     tcase_add_test(tests, publishes_no_room_at_once);
     tcase_add_test(tests, publishes_the_room_by_io_under_a_limit);
     tcase_add_test(tests, says_that_the_io_controller_is_missing);
