@@ -506,6 +506,35 @@ START_TEST(what_binds_and_who_takes_it_in_the_table)
 END_TEST
 
 static const struct {
+    double row_s;
+    int width;
+    const char *text, *json;
+} times[] = {
+    {31, 200, " 31 s (1 s..112 s) ",
+     "\"trouble_early_seconds\":0.7272713677,\"trouble_late_seconds\":112.499991,"},
+    {31, 75, " 31 s ", NULL},
+    /* Of the plugin's last reading, as of a group above. */
+    {600, 200, " 10 min ", "\"trouble_early_seconds\":null,\"trouble_late_seconds\":null"},
+    {0, 200, " now ", "\"trouble_early_seconds\":null"},
+    {86400, 200, " > 1 d ", "\"trouble_early_seconds\":null"},
+};
+
+START_TEST(when_trouble_comes_at_the_soonest_and_the_latest)
+{
+    room_tree_write(tree, "p/a", "memory.max", "262144000\n"); /* 250 MiB */
+    grow_and_save("p/a", 100, 0, 60);
+    frozen_ns += 60 * HR_NS_PER_S;
+    rows[A].values[ROOM_TROUBLE] = times[_i].row_s;
+    read_briefs();
+    ck_assert_msg(strstr(print_table(times[_i].width), times[_i].text) != NULL, "no%sin\n%s",
+                  times[_i].text, printed);
+    if (times[_i].json != NULL)
+        assert_json_has(times[_i].json);
+    free_briefs();
+}
+END_TEST
+
+static const struct {
     const char *max_above, *max, *binds; /* without a name: not known */
     double room_pct, by_limit_pct;
 } cpu_bounds[] = {
@@ -787,6 +816,8 @@ int main(void)
     tcase_add_test(tests, the_lowest_limit_of_cpu_time);
     tcase_add_test(tests, a_limit_of_io);
     tcase_add_test(tests, what_binds_and_who_takes_it_in_the_table);
+    tcase_add_loop_test(tests, when_trouble_comes_at_the_soonest_and_the_latest, 0,
+                        sizeof(times) / sizeof(times[0]));
     tcase_add_loop_test(tests, what_binds_of_cpu_time, 0,
                         sizeof(cpu_bounds) / sizeof(cpu_bounds[0]));
     tcase_add_loop_test(tests, the_cpus_that_its_tasks_may_run_on_bind, 0,

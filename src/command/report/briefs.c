@@ -35,8 +35,9 @@ int briefs_fetch(struct client *client, struct rooms *rooms, const struct group_
     return status;
 }
 
-int briefs_read(const struct hr_root *root, const struct usage *usage, const struct places *places,
-                struct rooms *rooms)
+static int read_rows(const struct hr_root *root, const struct usage *usage,
+                     const struct saved_trends *saved, const struct places *places,
+                     struct rooms *rooms)
 {
     struct hr_room_machine *machine;
 
@@ -46,8 +47,21 @@ int briefs_read(const struct hr_root *root, const struct usage *usage, const str
     hr_room_machine_read(machine);
     for (size_t i = 0; i < rooms->count && status == 0; i++)
         if (rooms->rows[i].brief != NULL)
-            status = group_read_brief(root, machine, usage, rooms, places, i, rooms->rows[i].brief);
+            status = group_read_brief(root, machine, usage, saved, rooms, places, i,
+                                      rooms->rows[i].brief);
     hr_room_machine_close(machine);
+    return status;
+}
+
+int briefs_read(const struct hr_root *root, const struct usage *usage, const struct places *places,
+                struct rooms *rooms)
+{
+    struct saved_trends saved;
+    int status = saved_trends_read(usage, &saved);
+
+    if (status == 0)
+        status = read_rows(root, usage, &saved, places, rooms);
+    saved_trends_free(&saved);
     return status;
 }
 

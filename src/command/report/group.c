@@ -272,17 +272,24 @@ static void read_room(struct hr_room_machine *machine, struct hr_room_source *so
     hr_room_read(source, lines, reading);
 }
 
+static void take_trend(const struct saved_trends *saved, const struct hr_room_source *source,
+                       const struct hr_room_reading *reading, struct group *group)
+{
+    const double limit = reading->memory.status == 0 ? reading->memory_level_most : INFINITY;
+
+    trend_find(saved, source, limit, &group->trend, &group->past);
+}
+
 static int read_trend(const struct usage *usage, const struct hr_room_source *source,
                       const struct hr_room_reading *reading, struct group *group)
 {
-    const double limit = reading->memory.status == 0 ? reading->memory_level_most : INFINITY;
-    char *path = usage_history_path(usage);
+    struct saved_trends saved;
+    int status = saved_trends_read(usage, &saved);
 
-    if (path == NULL)
-        return -ENOMEM;
-    trend_read(path, source, limit, &group->trend, &group->past);
-    free(path);
-    return 0;
+    if (status == 0)
+        take_trend(&saved, source, reading, group);
+    saved_trends_free(&saved);
+    return status;
 }
 
 static int open_source(struct hr_room_machine *machine, const struct hr_cgroup *found,
@@ -424,8 +431,8 @@ int group_read(const struct hr_root *root, const struct usage *usage, const stru
 /* --- In brief ----------------------------------------------------------------------------- */
 
 static int read_bounds(const struct hr_root *root, struct hr_room_machine *machine,
-                       const struct usage *usage, const struct hr_cgroup *found,
-                       struct group *group)
+                       const struct usage *usage, const struct saved_trends *saved,
+                       const struct hr_cgroup *found, struct group *group)
 {
     const struct hr_room_lines lines = trouble_lines_of(&usage->headroom, found);
     struct hr_room_reading reading;
@@ -436,13 +443,16 @@ static int read_bounds(const struct hr_root *root, struct hr_room_machine *machi
         return status;
     hr_room_read(source, &lines, &reading);
     status = take_memory_and_cpu(root, source, found, &reading, group);
+    if (saved != NULL)
+        take_trend(saved, source, &reading, group);
     hr_room_close(source);
     return status;
 }
 
 int group_read_brief(const struct hr_root *root, struct hr_room_machine *machine,
-                     const struct usage *usage, const struct rooms *rooms,
-                     const struct places *places, size_t row, struct group *group)
+                     const struct usage *usage, const struct saved_trends *saved,
+                     const struct rooms *rooms, const struct places *places, size_t row,
+                     struct group *group)
 {
     const struct hr_cgroup *found = places->rows[row].group;
     const bool is_system = found == NULL && room_is_system(rooms->rows[row].group);
@@ -451,10 +461,22 @@ int group_read_brief(const struct hr_root *root, struct hr_room_machine *machine
         return 0;
     if (found != NULL && (group->path = strdup(found->path)) == NULL)
         return -ENOMEM;
-    const int status = read_bounds(root, machine, usage, found, group);
+    const bool is_to_come = room_has_trouble_to_come(&rooms->rows[row]);
+    const int status = read_bounds(root, machine, usage, is_to_come ? saved : NULL, found, group);
     if (status != 0 || !group->limits[GROUP_MEMORY].is_known)
         return status;
     return read_takers(rooms, places, row, group);
+}
+
+/* The trend is as old as it was saved, and may be another than that of the row: a group above may
+ * come into trouble sooner. */
+bool group_has_interval(const struct room_row *row, const struct group *group)
+{
+    const struct hr_outlook *outlook = &group->trend.outlook;
+    const double trouble_s = row->values[ROOM_TROUBLE];
+
+    return outlook->is_trend && outlook->has_interval && outlook->early_s <= trouble_s &&
+           trouble_s <= outlook->late_s;
 }
 
 /* Whether tasks wait by a limit of CPU time. */

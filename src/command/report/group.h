@@ -103,10 +103,16 @@ enum group_bound {
 /** @return what does, of a group that was read. */
 enum group_bound group_find_bound(const struct room_row *row, const struct group *group);
 
-/** Reads what binds only, and who takes it if that is memory. @return 0 or -ENOMEM. */
+/** Reads what binds only, who takes it if that is memory, and the trend if trouble is to come.
+ * @return 0 or -ENOMEM. */
 int group_read_brief(const struct hr_root *root, struct hr_room_machine *machine,
-                     const struct usage *usage, const struct rooms *rooms,
-                     const struct places *places, size_t row, struct group *group);
+                     const struct usage *usage, const struct saved_trends *saved,
+                     const struct rooms *rooms, const struct places *places, size_t row,
+                     struct group *group);
+
+/** Whether when trouble is to come at the soonest, and at the latest, is known; of the trend from
+ * which its row's time is, so that it is between them. */
+bool group_has_interval(const struct room_row *row, const struct group *group);
 
 void group_free(struct group *group);
 

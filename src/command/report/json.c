@@ -56,7 +56,12 @@ static void print_brief(FILE *out, const struct room_row *row)
         brief != NULL ? group_find_bound(row, brief) : GROUP_BOUND_UNKNOWN;
     const struct group_limit *limit =
         bound == GROUP_BOUND_LIMIT ? &brief->limits[group_binding(row)] : NULL;
+    const bool has_interval = brief != NULL && group_has_interval(row, brief);
 
+    json_print_number(out, ",\"trouble_early_seconds\":", has_interval, "%.10g",
+                      has_interval ? brief->trend.outlook.early_s : 0);
+    json_print_number(out, ",\"trouble_late_seconds\":", has_interval, "%.10g",
+                      has_interval ? brief->trend.outlook.late_s : 0);
     json_print_text(out, ",\"binds\":",
                     limit != NULL               ? hr_room_bound_name(limit->bound, limit->version)
                     : bound == GROUP_BOUND_CPUS ? "cpus"

@@ -463,6 +463,11 @@ static bool is_of_others(const struct room_cause *cause)
     return room_cause_is_known(cause) && strcmp(cause->name, "itself") != 0 && !isnan(cause->pct);
 }
 
+bool room_has_trouble_to_come(const struct room_row *row)
+{
+    return row->values[ROOM_TROUBLE] > 0 && row->values[ROOM_TROUBLE] < 86400;
+}
+
 double room_waited_pct(const struct room_row *row)
 {
     double sum = 0;

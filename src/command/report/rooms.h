@@ -105,6 +105,9 @@ void rooms_describe(const struct rooms *rooms, char *text, size_t size);
  * something. */
 bool room_cause_is_known(const struct room_cause *cause);
 
+/** Whether trouble is to come within a day: not now, nor later. */
+bool room_has_trouble_to_come(const struct room_row *row);
+
 /** @return for how much of the time others, or limits, make it wait: whole percent, as less is
  * chance, of all resources together. Who takes a CPU from others mostly waits for itself. */
 double room_waited_pct(const struct room_row *row);

@@ -14,15 +14,13 @@
 #include "report/profile.h"
 #include "report/rooms.h"
 
-#define DAY_S 86400
-
 #define NAME_SIZE 256
 
 /* How wide columns are, and how many causes are named: at first what all would like. */
 struct fit {
     int name_width, causes_width;
     size_t cause_count;
-    bool with_taking, with_binds;
+    bool with_taking, with_binds, with_intervals;
 };
 
 #define NAME_LEAST   15
@@ -77,16 +75,22 @@ static void add_left(struct grid *grid, const struct room_row *row)
     }
 }
 
-static void add_trouble(struct grid *grid, const struct room_row *row)
+/* "42 min", "42 min (31 min..1.0 h)" */
+static void add_trouble(struct grid *grid, const struct room_row *row, const struct fit *fit)
 {
     const double seconds = row->values[ROOM_TROUBLE];
+    const struct group *brief = row->brief;
 
     if (isnan(seconds))
         grid_cell(grid, "-");
     else if (seconds <= 0)
         grid_cell(grid, "now");
-    else if (seconds >= DAY_S)
+    else if (!room_has_trouble_to_come(row))
         grid_cell(grid, "> 1 d");
+    else if (fit->with_intervals && brief != NULL && group_has_interval(row, brief))
+        grid_cell(grid, "%s (%s..%s)", hr_quantity_seconds(seconds).text,
+                  hr_quantity_seconds(brief->trend.outlook.early_s).text,
+                  hr_quantity_seconds(brief->trend.outlook.late_s).text);
     else
         grid_cell(grid, "%s", hr_quantity_seconds(seconds).text);
 }
@@ -265,7 +269,7 @@ static void add_rows(struct grid *grid, const struct rooms *rooms, const struct 
         add_name(grid, rooms, row, fit);
         add_room(grid, row);
         add_left(grid, row);
-        add_trouble(grid, row);
+        add_trouble(grid, row, fit);
         add_memory(grid, row);
         if (fit->with_binds)
             add_binds(grid, rooms, row);
@@ -282,6 +286,8 @@ static bool make_narrower(struct fit *fit, int name_width, int causes_width, int
         fit->with_taking = false;
     } else if (fit->with_binds) {
         fit->with_binds = false;
+    } else if (fit->with_intervals) {
+        fit->with_intervals = false;
     } else if (fit->cause_count > 1) {
         fit->cause_count--;
     } else if (name_width > NAME_LEAST) {
@@ -373,6 +379,7 @@ int rooms_print_table(FILE *out, const struct rooms *rooms, int width)
     struct fit fit = {.name_width = 60,
                       .causes_width = 60,
                       .cause_count = 2,
+                      .with_intervals = true,
                       .with_taking = has_any(rooms, has_taking),
                       .with_binds = has_any(rooms, has_binds)};
     struct grid grid;

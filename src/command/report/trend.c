@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "configured/used_features.h"
 #include "headroom/clock.h"
 #include "headroom/room_history.h"
 #include "headroom/state_file.h"
@@ -124,25 +125,38 @@ static void take_past(const struct hr_stall_hour *hour, uint64_t time_ns, struct
 
 /* --- Both ------------------------------------------------------------------------------------ */
 
-void trend_read(const char *path, const struct hr_room_source *source, double limit,
+int saved_trends_read(const struct usage *usage, struct saved_trends *saved)
+{
+    *saved = (struct saved_trends){.path = usage_history_path(usage)};
+    if (saved->path == NULL)
+        return -ENOMEM;
+    saved->status = hr_state_file_read_all(saved->path, &saved->bytes, &saved->length);
+    return 0;
+}
+
+void saved_trends_free(struct saved_trends *saved)
+{
+    free(saved->path);
+    free(saved->bytes);
+}
+
+void trend_find(const struct saved_trends *saved, const struct hr_room_source *source, double limit,
                 struct trend *trend, struct past *past)
 {
     struct hr_forecast forecast;
     struct hr_stall_hour hour;
     uint64_t time_ns;
-    size_t length;
-    char *bytes = NULL;
+    int status = saved->status;
 
     *trend = (struct trend){.highest = NAN, .slope_per_s = NAN};
     *past = (struct past){.count = 0};
-    int status = hr_state_file_read_all(path, &bytes, &length);
-    if (status == 0 && hr_room_history_find_stalls(source, bytes, length, &hour, &time_ns) == 0)
+    if (status == 0 &&
+        hr_room_history_find_stalls(source, saved->bytes, saved->length, &hour, &time_ns) == 0)
         take_past(&hour, time_ns, past);
     if (status == 0)
-        status = hr_room_history_find(source, bytes, length, &forecast, &time_ns);
+        status = hr_room_history_find(source, saved->bytes, saved->length, &forecast, &time_ns);
     if (status == 0)
         take_trend(&forecast, time_ns, limit, trend);
     else
-        explain_unknown_trend(status, path, &trend->unknown);
-    free(bytes);
+        explain_unknown_trend(status, saved->path, &trend->unknown);
 }

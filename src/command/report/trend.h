@@ -11,6 +11,7 @@
 #include "headroom/stall_hour.h"
 
 struct hr_room_source;
+struct usage;
 
 struct trend {
     struct hr_reason unknown; /**< why nothing is known; empty: the rest is */
@@ -38,16 +39,29 @@ struct past {
                                                                    WORTH_NAMING_PCT on */
 };
 
+/** What was saved of all groups. */
+struct saved_trends {
+    char *path; /**< of the plugin's state file */
+    char *bytes;
+    size_t length;
+    int status; /**< why there are none; 0 */
+};
+
+/** Reads the file of a configuration. @param saved  receives it, for saved_trends_free(). @return 0
+ * or -ENOMEM. */
+int saved_trends_read(const struct usage *usage, struct saved_trends *saved);
+
 /**
- * Reads both. The points are those of the window whose trend is trusted; or of the longest window
- * that is full, or of the shortest.
+ * Finds both of a group. The points are those of the window whose trend is trusted; or of the
+ * longest window that is full, or of the shortest.
  *
- * @param path    of the plugin's state file.
  * @param source  of the group, which was read.
  * @param limit   what it could have, in bytes; INFINITY: not known.
  * @param past    without a reason why nothing is known, as the trend has it.
  */
-void trend_read(const char *path, const struct hr_room_source *source, double limit,
+void trend_find(const struct saved_trends *saved, const struct hr_room_source *source, double limit,
                 struct trend *trend, struct past *past);
+
+void saved_trends_free(struct saved_trends *saved);
 
 #endif
