@@ -60,6 +60,32 @@ START_TEST(notifies_of_trouble_to_come_once)
 }
 END_TEST
 
+/* Once past errors are known. p has 800 MiB after 250 intervals. */
+START_TEST(says_when_at_the_soonest_and_the_latest)
+{
+    double said_min, early_min, late_min;
+
+    for (size_t i = 0; i < COUNT(leaking); i++)
+        room_tree_add_group(tree, leaking[i]);
+    room_tree_write(tree, "p", "memory.max", "838860800\n"); /* 800 MiB */
+    tree_write(tree, "proc/meminfo",
+               "MemTotal: 9024000 kB\nMemAvailable: 8000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n");
+    harness_begin("Cgroup \"p/a\"\nSystem false\n<Alert>\nBefore 900\nTopTakers 0\n</Alert>");
+    leak(1, 150);
+    ck_assert_uint_eq(fake_notifications(), 0);
+    leak(151, 190);
+    const notification_t *notice = headroom_await_notice(NOTIF_WARNING, 1);
+    ck_assert_int_eq(sscanf(notice->message, "memory: trouble in %lf min (%lf min..%lf min) in p/a",
+                            &said_min, &early_min, &late_min),
+                     3);
+    ck_assert_double_le(early_min, said_min);
+    ck_assert_double_le(said_min, late_min);
+    ck_assert_double_ge(said_min, 12);
+    ck_assert_double_le(said_min, 15);
+    frozen_ns = BEGUN_NS;
+}
+END_TEST
+
 /* That the group needs more, as wss doesn't measure any more that it touches 10 of its 100 MiB and
  * the rest could be swapped out, isn't that it takes more. */
 START_TEST(a_working_set_that_ends_is_no_growth)
@@ -616,6 +642,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, headroom_set_up, headroom_tear_down);
     tcase_add_test(tests, notifies_of_trouble_to_come_once);
+    tcase_add_test(tests, says_when_at_the_soonest_and_the_latest);
     tcase_add_test(tests, a_working_set_that_ends_is_no_growth);
     tcase_add_test(tests, notifies_of_little_room_that_lasts);
     tcase_add_test(tests, the_machine_lacks_no_cpu_that_idles);
