@@ -297,13 +297,25 @@ START_TEST(splits_a_stall_by_cause)
 }
 END_TEST
 
+static double sum_of_causes(const char *instance, const char *resource)
+{
+    static const char *const parts[] = {"limit", "neighbours", "itself", "steal", "irq", "unknown"};
+    char identifier[96];
+    double sum = 0;
+
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        snprintf(identifier, sizeof(identifier), "%s/percent-%s-by-%s", instance, resource,
+                 parts[i]);
+        if (fake_find(identifier) != NULL)
+            sum += harness_number(identifier);
+    }
+    return sum;
+}
+
 /* In 10 s of one group of eight busy CPUs it was throttled in 40 of 100 periods on all of them, and
  * so was the group above: both sums are many times the 6 s for which it was stalled. */
 START_TEST(causes_add_up_to_the_stall)
 {
-    double sum = 0;
-    static const char *const parts[] = {"limit", "neighbours", "itself", "unknown"};
-
     room_tree_add_group(tree, "a/b");
     room_tree_write(tree, "a", "cpu.max", "500000 100000\n");
     room_tree_write(tree, "a/b", "cpu.max", "400000 100000\n");
@@ -315,14 +327,52 @@ START_TEST(causes_add_up_to_the_stall)
         room_tree_cpu(tree, "a", 40000000ull * i, 100 * i, 40 * i, 28000000ull * i);
         headroom_pass(10);
     }
-    for (size_t i = 0; i < COUNT(parts); i++) {
-        char identifier[64];
-        snprintf(identifier, sizeof(identifier), "headroom-a_b/percent-cpu-by-%s", parts[i]);
-        if (fake_find(identifier) != NULL)
-            sum += harness_number(identifier);
-    }
-    ck_assert_double_eq_tol(sum, 60, 2);
+    ck_assert_double_eq_tol(sum_of_causes("headroom-a_b", "cpu"), 60, 2);
     ck_assert_double_ge(harness_number("headroom-a_b/percent-cpu-by-limit"), 40);
+}
+END_TEST
+
+/* By its own limit, three times as often as by that of the group above. */
+START_TEST(causes_of_memory_add_up_to_the_stall)
+{
+    room_tree_add_group(tree, "a/b");
+    room_tree_write(tree, "a", "memory.max", "209715200\n");
+    room_tree_write(tree, "a/b", "memory.max", "104857600\n");
+    harness_begin("Cgroup \"a/b\"\nSystem false");
+    harness_read();
+    for (unsigned i = 1; i <= 2; i++) {
+        tree_pressure(tree, "a/b", "memory", 3000000ull * i, 0);
+        for (int j = 0; j < 2; j++) {
+            const char *group = j == 0 ? "a" : "a/b";
+            char text[64];
+            snprintf(text, sizeof(text), "low 0\nhigh 0\nmax %u\noom 0\noom_kill 0\n",
+                     (j == 0 ? 10 : 30) * i);
+            room_tree_write(tree, group, "memory.events", text);
+            room_tree_write(tree, group, "memory.events.local", text);
+        }
+        headroom_pass(10);
+    }
+    ck_assert_double_eq_tol(sum_of_causes("headroom-a_b", "memory"), 30, 2);
+    ck_assert_double_ge(harness_number("headroom-a_b/percent-memory-by-limit"), 28);
+}
+END_TEST
+
+/* Its requests took all of the half in which it waited, at the limit of a hundred in a second. */
+START_TEST(causes_of_io_add_up_to_the_stall)
+{
+    room_tree_write(tree, "a", "io.max", "8:16 rbps=max wbps=max riops=100 wiops=max\n");
+    room_tree_write(tree, "a", "io.stat", "8:16 rbytes=0 wbytes=0 rios=0 wios=0\n");
+    harness_begin("Cgroup \"a\"\nSystem false");
+    harness_read();
+    for (unsigned i = 1; i <= 2; i++) {
+        char text[64];
+        tree_pressure(tree, "a", "io", 5000000ull * i, 5000000ull * i);
+        snprintf(text, sizeof(text), "8:16 rbytes=0 wbytes=0 rios=%u wios=0\n", 1000 * i);
+        room_tree_write(tree, "a", "io.stat", text);
+        headroom_pass(10);
+    }
+    ck_assert_double_eq_tol(sum_of_causes("headroom-a", "io"), 50, 2);
+    ck_assert_double_ge(harness_number("headroom-a/percent-io-by-limit"), 48);
 }
 END_TEST
 
@@ -784,6 +834,8 @@ int main(void)
     tcase_add_test(tests, splits_a_stall_by_cause);
     tcase_add_test(tests, says_once_that_groups_have_no_memory_controller);
     tcase_add_test(tests, causes_add_up_to_the_stall);
+    tcase_add_test(tests, causes_of_memory_add_up_to_the_stall);
+    tcase_add_test(tests, causes_of_io_add_up_to_the_stall);
     tcase_add_loop_test(tests, splits_a_stall_by_who_had_the_cpus, 0, COUNT(splits));
     tcase_add_test(tests, leaves_out_takers_that_have_become_others);
     tcase_add_test(tests, splits_by_counters_where_it_isnt_known_who_had_the_cpus);
