@@ -211,9 +211,6 @@ struct hr_cgroup *hr_cgroup_set_next(struct hr_cgroup_set *set, const struct hr_
  * called within an event; for HR_CGROUP_REMOVED has other reasons, too. */
 bool hr_cgroup_is_gone(const struct hr_cgroup *group);
 
-/** When a group was found, by hr_clock_ns(), a moment after it was made; 0: it was there before. */
-uint64_t hr_cgroup_found_ns(const struct hr_cgroup *group);
-
 /** Whether a group was found so long ago, or was there before, see min_age_ns. */
 bool hr_cgroup_has_age(const struct hr_cgroup *group, uint64_t age_ns);
 

@@ -309,6 +309,7 @@ void psi_alerts_read_groups(struct psi_alerts *alerts)
     pthread_mutex_lock(&alerts->groups.alerts_lock);
     uint64_t before_ns = next_deadline(alerts);
     selection_read(alerts->groups.selection, alerts->groups.set);
+    alerts->groups.is_begun = true;
     bool has_work = next_deadline(alerts) < before_ns || alerts->context.has_changed ||
                     alerts->context.closing.count > 0;
     pthread_mutex_unlock(&alerts->groups.alerts_lock);

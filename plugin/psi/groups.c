@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "headroom/array.h"
 #include "headroom/cgroup.h"
+#include "headroom/clock.h"
 
 #define PLUGIN "psi"
 
@@ -137,6 +138,7 @@ static void start_group(struct psi_groups *groups, struct hr_cgroup *group)
 {
     struct psi_group *started = group->data;
 
+    started->filled_ns = groups->is_begun ? hr_clock_ns() : 0;
     begin_series(groups, group);
     for (size_t i = 0; i < started->alert_count; i++)
         psi_alert_arm(&started->alerts[i]);

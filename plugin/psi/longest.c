@@ -9,11 +9,11 @@
 #include "headroom/clock.h"
 #include "psi/groups.h"
 
-/* A group found later, whose values weren't read yet, is new: it has waited since it was found. */
+/* A group whose values weren't read yet, but that got its processes lately, waits since then. */
 #define NEW_NS (60 * HR_NS_PER_S)
 
-/* It is found a moment after it was made. */
-#define FOUND_LATER_US 100000
+/* That is seen a moment later. */
+#define SEEN_LATER_US 100000
 
 /* What a group waited since a read of its values. */
 struct wait {
@@ -39,6 +39,11 @@ static const struct hr_psi_sample *find_earlier(const struct psi_series *series,
     return previous == NULL || (latest != NULL && latest->time_ns <= before_ns) ? latest : previous;
 }
 
+static bool is_filled_lately(const struct psi_group *group)
+{
+    return group->filled_ns != 0 && hr_clock_ns() - group->filled_ns < NEW_NS;
+}
+
 /* @param stall  receives what was known of it. @return since when, 0: it isn't known. */
 static uint64_t find_before(const struct hr_cgroup *group,
                             const struct hr_psi_trigger_options *trigger,
@@ -51,14 +56,14 @@ static uint64_t find_before(const struct hr_cgroup *group,
 
     *stall = earlier != NULL ? earlier->stall[trigger->level] : (struct hr_psi_stall){0};
     if (earlier == NULL)
-        return hr_cgroup_has_age(group, NEW_NS) ? 0 : hr_cgroup_found_ns(group);
+        return is_filled_lately(of_group) ? of_group->filled_ns : 0;
     return stall->present ? earlier->time_ns : 0;
 }
 
-/* A total of more than the time since the group was found is of before, too. */
+/* A total of more than the time since the group was filled is of before, too. */
 static bool is_of_before(const struct hr_psi_stall *before, uint64_t now_us, uint64_t elapsed_us)
 {
-    return !before->present && now_us > elapsed_us + FOUND_LATER_US;
+    return !before->present && now_us > elapsed_us + SEEN_LATER_US;
 }
 
 /* By the kernel's averages: over a minute and over five they are high for minutes after a stall

@@ -134,11 +134,6 @@ static void end_waiting(struct hr_node *node)
     node->set->counts.excess--;
 }
 
-uint64_t hr_cgroup_found_ns(const struct hr_cgroup *group)
-{
-    return ((const struct hr_node *)group)->found_ns;
-}
-
 bool hr_cgroup_has_age(const struct hr_cgroup *group, uint64_t age_ns)
 {
     const struct hr_node *node = (const struct hr_node *)group;

@@ -104,6 +104,23 @@ START_TEST(names_a_group_that_is_new)
 }
 END_TEST
 
+/* It is there from the start, and empty; it stalls before its values were read once. */
+START_TEST(names_a_group_that_was_empty)
+{
+    alerts_add_group("g/job.service", false);
+    alerts_set_total("g/job.service", "memory", 0);
+    begin(GROUPS RULE("m", ""));
+    harness_sleep(1200);
+    tree_set_populated(tree, "g/job.service", true);
+    harness_sleep(2500); /* as a tenth of the stall is named */
+    alerts_set_total("g/job.service", "memory", 1000000);
+    alerts_stall(NULL, "memory", STALL_US);
+    const notification_t *notice = alerts_await("system", NOTIF_WARNING, 1);
+    alerts_assert_message(notice, "in the system: longest in g/job.service, 1000 ms of the last ");
+    ck_assert_double_gt(alerts_meta_number(notice, "LongestInStall"), 0);
+}
+END_TEST
+
 /* What it waits for all the time isn't why the system stalls now, unless it stalls for a while. */
 START_TEST(names_none_that_waits_as_usual)
 {
@@ -254,6 +271,7 @@ int main(void)
     tcase_add_loop_test(tests, names_the_group_that_waits_longest, 0, COUNT(tasks));
     tcase_add_test(tests, names_the_group_above_of_several);
     tcase_add_loop_test(tests, names_a_group_that_is_new, 0, COUNT(is_older));
+    tcase_add_test(tests, names_a_group_that_was_empty);
     tcase_add_test(tests, names_none_that_waits_as_usual);
     tcase_add_loop_test(tests, names_one_that_waits_again, 0, COUNT(avg60_pct));
     tcase_add_loop_test(tests, measures_what_it_waited_of_the_stall, 0, COUNT(waited_in_stall_us));
