@@ -18,6 +18,24 @@
 
 /* --- Ends ----------------------------------------------------------------- */
 
+/* Whether other series of the same group or CPU had a value since. */
+static bool is_one_of_several(const value_list_t *series)
+{
+    char begin[4 * DATA_MAX_NAME_LEN];
+    cdtime_t time = 0;
+    uc_iter_t *cache = uc_get_iterator();
+    char *name;
+    bool is_one = false;
+
+    snprintf(begin, sizeof(begin), "%s/%s-%s/", series->host, series->plugin,
+             series->plugin_instance);
+    while (!is_one && cache != NULL && uc_iterator_next(cache, &name) == 0)
+        is_one = strncmp(name, begin, strlen(begin)) == 0 &&
+                 uc_iterator_get_time(cache, &time) == 0 && time > series->time;
+    uc_iterator_destroy(cache);
+    return is_one;
+}
+
 /* As a trigger of psi says it of its own end. */
 static void write_reason(const value_list_t *series, cdtime_t now, char *reason, size_t size)
 {
@@ -32,8 +50,11 @@ static void write_reason(const value_list_t *series, cdtime_t now, char *reason,
         snprintf(reason, size, "other cgroups wait more (TopGroups)");
         break;
     case ABSENCE_UNKNOWN:
-        snprintf(reason, size, "no value has come for %.0f s",
-                 CDTIME_T_TO_DOUBLE(now - series->time));
+        if (is_one_of_several(series))
+            snprintf(reason, size, "this isn't known at the moment, other values of it are");
+        else
+            snprintf(reason, size, "no value has come for %.0f s",
+                     CDTIME_T_TO_DOUBLE(now - series->time));
         break;
     }
 }

@@ -108,6 +108,31 @@ START_TEST(says_which_and_why)
 }
 END_TEST
 
+static const struct {
+    const char *cached;
+    time_t cached_s;
+    bool is_one_of_several;
+} others[] = {
+    {"web1/psi-a_b/percent-cpu-full", 1020, true},
+    {"web1/psi-a_b/percent-cpu-full", 1000, false},
+    {"web1/psi-a_bc/percent-cpu-full", 1020, false},
+    {"web2/psi-a_b/percent-cpu-full", 1020, false},
+};
+
+START_TEST(says_that_others_of_the_group_are_known)
+{
+    const value_list_t series = series_of("psi", "duration", "to_trouble");
+
+    fake_cache_set_time(others[_i].cached, TIME_T_TO_CDTIME_T(others[_i].cached_s));
+    fake_set_time(TIME_T_TO_CDTIME_T(1021));
+    fake_miss(&series, STATE_WARNING);
+    ck_assert_str_eq(text_of(fake_notification(0), "NoLongerWatched"),
+                     others[_i].is_one_of_several
+                         ? "this isn't known at the moment, other values of it are"
+                         : "no value has come for 21 s");
+}
+END_TEST
+
 /* What the plugin has read last, which becomes no older, and what of it, or of others, has come to
  * the cache; in seconds. The series had its last value at 1000, and is to have one in each 10. */
 static const struct {
@@ -571,6 +596,8 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_loop_test(tests, ends_alarms_of_its_plugin, 0, COUNT(cases));
     tcase_add_test(tests, says_which_and_why);
+    tcase_add_loop_test(tests, says_that_others_of_the_group_are_known, 0,
+                        sizeof(others) / sizeof(others[0]));
     tcase_add_loop_test(tests, an_alarm_lasts_while_values_wait, 0, COUNT(lateness));
     tcase_add_test(tests, it_ends_once_others_have_values_again);
     tcase_add_test(tests, it_lasts_if_it_has_values_then);
