@@ -167,6 +167,7 @@ list_sufferers() {
 #   trigger, threshold, alert, none of      the same by I/O, if both began within a minute: which of both comes first is chance
 #     memory
 #   threshold, none of the machine's CPUs   any group by CPU, by trigger, threshold, or alert that isn't lesser
+#   threshold of CPUs                       its group and resource by none, if both began within two minutes
 #   alert that is lesser                    others that it lists as waiting by CPU, by trigger, threshold, or alert that isn't lesser
 #   value                                   its group and resource by forecast
 #   none                                    the same, and by trigger, threshold, alert, none; groups below it by trigger, threshold;
@@ -221,21 +222,29 @@ list_covering() {
     grep -lxF "$@" -- "$folder"/* 2>/dev/null
 }
 
-# list_of_same_cause: the records of alarms by I/O of what ours by memory is of, that began within a minute of it, one a line
+# list_near SECONDS ABOUT...: the records with such a line of alarms that began within so many seconds of ours, one a line
+list_near() {
+    near=$1
+    shift
+    find_beginning
+    grep -lxF "$@" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
+        { read -r _ && read -r its_beginning; } <"$each" || continue
+        apart=$((begun - its_beginning))
+        [ "${apart#-}" -gt "$near" ] || printf '%s\n' "$each"
+    done
+}
+
+# list_of_same_cause: the records of alarms by I/O of what ours by memory is of, that began within a minute of it, one a line;
+# or of ones that by CPU time there is no room, where ours is of waits for it: after a restart of collectd these may come
+# later than such a one waits for them.
 list_of_same_cause() {
     its_path=$path
     [ "$instance" != system ] || its_path=$cause_path
     case $kind:$resource:$its_path in
-        value:* | forecast:* | *:) return 0 ;;
-        *:memory:*) ;;
-        *) return 0 ;;
+        threshold:cpu:*) list_near 120 -e "none $about" ;;
+        value:* | forecast:* | *:) ;;
+        *:memory:*) list_near 60 -e "at $host io $its_path" -e "longest $host io $its_path" ;;
     esac
-    find_beginning
-    grep -lxF -e "at $host io $its_path" -e "longest $host io $its_path" -- "$folder"/* 2>/dev/null | while IFS= read -r each; do
-        { read -r _ && read -r its_beginning; } <"$each" || continue
-        apart=$((begun - its_beginning))
-        [ "${apart#-}" -gt 60 ] || printf '%s\n' "$each"
-    done
 }
 
 # turn_covered RECORD: an alarm that was mailed, or was to be listed, becomes one that another covers.
@@ -339,6 +348,10 @@ goes_on() {
         headroom:forecast: | headroom:alert:)
             find_known_kind
             [ "$known_kind" = "alert $about" ] || return 1
+            ;;
+        headroom:none: | headroom:value:)
+            find_known_kind
+            [ "$known_kind" = "none $host $instance cpu" ] || return 1
             ;;
         *) return 1 ;;
     esac
