@@ -206,6 +206,23 @@ START_TEST(disks_are_below_the_memory_that_a_group_lacks)
 }
 END_TEST
 
+START_TEST(disks_of_a_group_are_below_the_memory_that_it_lacks)
+{
+    const struct alert *memory = add("db", "memory-full", ALERT_WARNING),
+                       *io = add("db", "io-full", ALERT_WARNING),
+                       *worse = add("db", "io-some", ALERT_FAILURE),
+                       *other = add("web", "io-full", ALERT_WARNING);
+    char text[ALERT_TEXT_SIZE];
+
+    mark_by_waits(32, 29);
+    ck_assert(io->is_wider && !memory->is_wider && !worse->is_wider && !other->is_wider);
+    ck_assert_uint_eq(alerts_count_lasting(&list), 3);
+    alert_text(io, false, text);
+    ck_assert_str_eq(text, "of the same cause: all of db waits for disks 54 % of the time; the "
+                           "limit is 40 %");
+}
+END_TEST
+
 START_TEST(the_machine_is_beside_a_group_that_waits_a_little)
 {
     add("db", "memory-full", ALERT_WARNING);
@@ -369,6 +386,7 @@ int main(void)
     tcase_add_test(tests, who_takes_is_below_who_suffers);
     tcase_add_test(tests, the_machine_is_below_the_group_that_waits);
     tcase_add_test(tests, disks_are_below_the_memory_that_a_group_lacks);
+    tcase_add_test(tests, disks_of_a_group_are_below_the_memory_that_it_lacks);
     tcase_add_test(tests, the_machine_is_beside_a_group_that_waits_a_little);
     tcase_add_test(tests, the_machine_is_beside_what_says_less);
     tcase_add_test(tests, who_takes_and_has_no_room_is_below_who_suffers);

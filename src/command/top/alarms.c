@@ -491,9 +491,8 @@ bool alarm_may_be_of_same_cause(const struct alert *io, const struct alert *memo
 {
     const struct alarm wide = make_alarm(io), cause = make_alarm(memory);
 
-    return strcmp(wide.group, "system") == 0 && strcmp(cause.group, "system") == 0 &&
-           strcmp(wide.host, cause.host) == 0 && is_there(&wide) && is_there(&cause) &&
-           wide.resource == IO && cause.resource == MEMORY;
+    return strcmp(wide.group, cause.group) == 0 && strcmp(wide.host, cause.host) == 0 &&
+           is_there(&wide) && is_there(&cause) && wide.resource == IO && cause.resource == MEMORY;
 }
 
 const char *alarm_wait_key(const struct alert *alert)

@@ -57,7 +57,7 @@ bool alarm_waits_for_cpu(const struct alert *alert);
  * the same stall where it is; for want of memory a group also reads again what it lacks. */
 bool alarm_is_within(const struct alert *machine, const struct alert *group);
 
-/** @return whether they are alarms of one machine, of its I/O and of its memory. */
+/** @return whether they are alarms of one machine or group, of its I/O and of its memory. */
 bool alarm_may_be_of_same_cause(const struct alert *io, const struct alert *memory);
 
 /** @return the key of the column that has how much of the time a group waits for the memory or I/O

@@ -110,28 +110,33 @@ static bool waits_half_as_long(const struct table *table, const struct alert *gr
     return 2 * wait_of(table, group, column) >= wait_of(table, machine, column);
 }
 
-/* Before the group that both name has an alarm, and after its end: what it lacks memory for is read
- * again. */
-static bool is_by_lack_of_memory(const struct alert *io, const struct alert *memory)
+/* The machine's, before the group that both name has an alarm, and after its end. */
+static bool name_the_same(const struct alert *io, const struct alert *memory)
 {
     struct piece waits, lacks;
 
-    return alarm_may_be_of_same_cause(io, memory) && trigger_longest_find(io->message, &waits) &&
+    return trigger_longest_find(io->message, &waits) &&
            trigger_longest_find(memory->message, &lacks) && waits.length == lacks.length &&
            memcmp(waits.start, lacks.start, waits.length) == 0;
+}
+
+/* What a group lacks memory for is read again. */
+static bool is_by_lack_of_memory(const struct alert *io, const struct alert *memory)
+{
+    return alarm_may_be_of_same_cause(io, memory) && (is_of_group(io) || name_the_same(io, memory));
 }
 
 static bool is_wider(const struct alert_list *list, const struct alert *alert,
                      const struct table *table)
 {
-    if (!alert_lasts(alert) || is_of_group(alert))
+    if (!alert_lasts(alert))
         return false;
     for (size_t i = 0; i < list->count; i++) {
         const struct alert *other = &list->entries[i];
         if (!alert_lasts(other) || other->severity > alert->severity)
             continue;
         if (is_by_lack_of_memory(alert, other) ||
-            (alarm_is_within(alert, other) &&
+            (!is_of_group(alert) && alarm_is_within(alert, other) &&
              (alert->is_wider || waits_half_as_long(table, other, alert))))
             return true;
     }
