@@ -31,15 +31,18 @@ static void wait_in_groups(void)
     alerts_stall("g", "memory", GROUP_WAIT_US);
 }
 
-/* With waiting tasks, which are asked for a moment later, and without. */
-static const char *const tasks[] = {"", "TopTasks 3"};
+/* Without waiting tasks, with such as can't be known, and those that are asked for a moment later.
+ */
+static const struct {
+    const char *options, *task_delayacct;
+} tasks[] = {{"", "0\n"}, {"TopTasks 3", "0\n"}, {"TopTasks 3", "1\n"}};
 
 START_TEST(names_the_group_that_waits_longest)
 {
     char options[512];
 
-    tree_write(tree, "proc/sys/kernel/task_delayacct", "0\n");
-    snprintf(options, sizeof(options), GROUPS RULE("m", "%s"), tasks[_i]);
+    tree_write(tree, "proc/sys/kernel/task_delayacct", "%s", tasks[_i].task_delayacct);
+    snprintf(options, sizeof(options), GROUPS RULE("m", "%s"), tasks[_i].options);
     begin(options);
     for (size_t turn = 1; turn <= 2; turn++) {
         harness_read();
