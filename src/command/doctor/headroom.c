@@ -195,7 +195,8 @@ static void describe_obstructed(const struct check_context *context,
     else if (context->tried == 1)
         snprintf(text, size, "of %s", obstructed->example);
     else
-        snprintf(text, size, "of %zu of %zu, such as %s", obstructed->count, context->tried,
+        snprintf(text, size, "of %zu of %zu%s, such as %s", obstructed->count, context->tried,
+                 context->are_samples ? " that were tried, as none is selected" : "",
                  obstructed->example);
 }
 
