@@ -421,6 +421,26 @@ START_TEST(a_limit_of_io)
 }
 END_TEST
 
+/* By a limit, where none of I/O is there. */
+START_TEST(waits_for_io_by_a_limit_of_memory)
+{
+    static struct room_cause by_limit[] = {{"io", "limit", 51}};
+    static const char said[] = "stalls   io: limit 51% of the time; the limit behind io is that of "
+                               "memory: what is reclaimed is read again\n";
+
+    rows[A].causes = by_limit;
+    rows[A].cause_count = 1;
+    read_group(A);
+    assert_says(A, said);
+    room_tree_write(tree, "p", "io.max", "8:16 rbps=max wbps=max riops=100 wiops=max\n");
+    room_tree_write(tree, "p/a", "io.max", "");
+    write_io("p", 0);
+    write_io("p/a", 0);
+    read_group(A);
+    assert_says(A, "stalls   io: limit 51% of the time\n");
+}
+END_TEST
+
 /* --- In the table ------------------------------------------------------------------------ */
 
 /* What collectd knows of who takes the CPU, instead of what it would be asked for. */
@@ -815,6 +835,7 @@ int main(void)
     tcase_add_test(tests, the_limit_of_a_group_above);
     tcase_add_test(tests, the_lowest_limit_of_cpu_time);
     tcase_add_test(tests, a_limit_of_io);
+    tcase_add_test(tests, waits_for_io_by_a_limit_of_memory);
     tcase_add_test(tests, what_binds_and_who_takes_it_in_the_table);
     tcase_add_loop_test(tests, when_trouble_comes_at_the_soonest_and_the_latest, 0,
                         sizeof(times) / sizeof(times[0]));

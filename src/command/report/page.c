@@ -255,7 +255,19 @@ static void print_part(FILE *text, const char *before, const char *resource, con
             strcmp(cause, "unknown") != 0 ? cause : "cause not known", pct);
 }
 
-static int print_stalls(FILE *out, const struct room_row *row, int width)
+/* Without a limit of I/O it is one of memory: what was reclaimed for that is read again. */
+static bool waits_for_io_by_memory(const struct room_row *row, const struct group *group)
+{
+    if (group->missing.text[0] != '\0' || group->limits[GROUP_IO].is_known)
+        return false;
+    for (size_t i = 0; i < row->cause_count; i++)
+        if (strcmp(row->causes[i].resource, "io") == 0 &&
+            strcmp(row->causes[i].name, "limit") == 0 && row->causes[i].pct >= WORTH_NAMING_PCT)
+            return true;
+    return false;
+}
+
+static int print_stalls(FILE *out, const struct room_row *row, const struct group *group, int width)
 {
     const char *before = "";
     struct text text;
@@ -271,6 +283,9 @@ static int print_stalls(FILE *out, const struct room_row *row, int width)
         before = ", ";
     }
     fputs(*before != '\0' ? " of the time" : "none, of 1% of the time and more", text.parts);
+    if (waits_for_io_by_memory(row, group))
+        fputs("; the limit behind io is that of memory: what is reclaimed is read again",
+              text.parts);
     return text_end(&text, out, "stalls", width);
 }
 
@@ -508,7 +523,7 @@ int group_print(FILE *out, const struct room_row *row, const struct group *group
     for (int i = 0; i < GROUP_RESOURCE_COUNT && status == 0; i++)
         status = print_limit(out, group, (enum group_resource)i, width);
     if (status == 0)
-        status = print_stalls(out, row, width);
+        status = print_stalls(out, row, group, width);
     if (status == 0)
         status = print_past(out, &group->past, width);
     if (status == 0)
