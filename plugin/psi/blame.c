@@ -9,6 +9,7 @@
 #include "common/thread.h"
 #include "headroom/array.h"
 #include "headroom/clock.h"
+#include "headroom/pid_namespace.h"
 #include "utils/common/common.h"
 
 #define PLUGIN "psi"
@@ -58,6 +59,16 @@ struct psi_measurement {
 
 /* --- Loading -------------------------------------------------------------- */
 
+/* Of a wait that is longer than an alert measures there is nothing then. */
+static void log_namespace(const struct psi_blame *blame)
+{
+    if (!hr_has_pids_of_kernel())
+        plugin_log(blame->options.is_given ? LOG_WARNING : LOG_INFO,
+                   PLUGIN ": who took the CPU from tasks outside of collectd's PID namespace is "
+                          "known only once their waits end: run the container with the host's, by "
+                          "--pid=host or hostPID: true.");
+}
+
 static void *load_programs_main(void *context)
 {
     struct psi_blame *blame = context;
@@ -74,10 +85,12 @@ static void *load_programs_main(void *context)
             blame->programs = NULL;
         }
     }
-    if (status == 0)
-        blame->is_ready = true;
-    else
+    if (status != 0) {
         psi_blame_log_unavailable(&blame->options, reason.text);
+        return NULL;
+    }
+    log_namespace(blame);
+    blame->is_ready = true;
     return NULL;
 }
 

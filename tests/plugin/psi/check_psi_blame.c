@@ -12,6 +12,7 @@
 #include "headroom/blame.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
+#include "headroom/pid_namespace.h"
 #include "psi/blame.h"
 #include "support/fake_collectd.h"
 #include "support/suite.h"
@@ -29,6 +30,12 @@ static size_t watched_count, measured_count, watches, reads, peeks;
 static uint64_t first_id;
 static uint64_t lost_ns, unsplit_ns;
 static pthread_t opened_by, attached_by;
+static bool is_contained;
+
+bool hr_has_pids_of_kernel(void)
+{
+    return !is_contained;
+}
 
 int hr_blame_find_top(const struct hr_root *root, const char *controller, uint64_t *id)
 {
@@ -123,14 +130,17 @@ struct hr_cgroup *hr_cgroup_set_next(struct hr_cgroup_set *set, const struct hr_
 
 /* --- The test ------------------------------------------------------------- */
 
-static void open_blame(enum psi_blame_mode mode, bool of_system)
+static void open_with(const struct psi_blame_options *options, bool of_system)
 {
-    const struct psi_blame_options options = {.mode = mode};
-
-    blame = psi_blame_open(NULL, &options, 100, of_system);
+    blame = psi_blame_open(NULL, options, 100, of_system);
     ck_assert_ptr_nonnull(blame);
     while (!psi_blame_is_ready(blame))
         sched_yield();
+}
+
+static void open_blame(enum psi_blame_mode mode, bool of_system)
+{
+    open_with(&(struct psi_blame_options){.mode = mode}, of_system);
 }
 
 static void set_up(void)
@@ -139,6 +149,7 @@ static void set_up(void)
     group_count = watched_count = measured_count = watches = reads = peeks = 0;
     lost_ns = unsplit_ns = 0;
     watch_error = read_error = 0;
+    is_contained = false;
 }
 
 static void tear_down(void)
@@ -348,6 +359,29 @@ START_TEST(test_a_full_table_is_logged)
 }
 END_TEST
 
+/* Waits of others that last are not in what is measured. */
+START_TEST(test_in_another_pid_namespace_it_says_what_it_lacks)
+{
+    static const char message[] =
+        "psi: who took the CPU from tasks outside of collectd's PID namespace is known only once "
+        "their waits end: run the container with the host's, by --pid=host or hostPID: true.";
+    const struct psi_blame_options options[] = {
+        {.mode = PSI_BLAME_ALERT},
+        {.mode = PSI_BLAME_ALERT, .is_given = true},
+        {.mode = PSI_BLAME_ALWAYS, .is_given = true},
+    };
+    const struct psi_blame_options *given = &options[_i];
+
+    open_with(given, false);
+    ck_assert_uint_eq(fake_logs(0, message), 0);
+    psi_blame_close(blame);
+    is_contained = true;
+    open_with(given, false);
+    ck_assert_uint_eq(fake_logs(LOG_INFO, message), given->is_given ? 0 : 1);
+    ck_assert_uint_eq(fake_logs(LOG_WARNING, message), given->is_given ? 1 : 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("blame");
@@ -362,5 +396,6 @@ int main(void)
     tcase_add_loop_test(tests, test_nothing_is_removed_that_is_still_to_be_compared, 0, 2);
     tcase_add_loop_test(tests, test_a_failure_is_logged_once_with_its_remedy, 0, 2);
     tcase_add_test(tests, test_a_full_table_is_logged);
+    tcase_add_loop_test(tests, test_in_another_pid_namespace_it_says_what_it_lacks, 0, 3);
     return run_suite("psi_blame", tests);
 }
