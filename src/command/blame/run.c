@@ -23,7 +23,8 @@
 /* Groups that are new are found so often. */
 #define UPDATE_NS HR_NS_PER_S
 
-/* Waits that began before attaching aren't known: most of them end in this time. */
+/* Waits that began before the measurement and count with all of their time: most of them end in
+ * this. */
 #define SETTLING_NS (HR_NS_PER_S / 4)
 
 /* Of lines that don't go to a terminal. */
@@ -83,8 +84,14 @@ static int open_blame(struct run *run)
     struct hr_reason reason = {0};
     int status = hr_blame_open(&options, &run->blame, &reason);
 
-    if (status == 0)
-        status = hr_blame_attach(run->blame, &reason);
+    return status == 0 ? COMMAND_DONE : fail(run, "%s", reason.text);
+}
+
+static int attach(struct run *run)
+{
+    struct hr_reason reason = {0};
+    int status = hr_blame_attach(run->blame, &reason);
+
     return status == 0 ? COMMAND_DONE : fail(run, "%s", reason.text);
 }
 
@@ -174,7 +181,8 @@ static int begin_run(struct run *run)
         return fail(run, "no process is in these groups");
     if (status == COMMAND_DONE)
         report_namespace(run);
-    return status;
+    /* Last, so that groups are known as takers from the first switch on. */
+    return status == COMMAND_DONE ? attach(run) : status;
 }
 
 /* --- An interval ---------------------------------------------------------- */
@@ -294,9 +302,16 @@ static int measure_interval(struct run *run)
 
 /* --- The run -------------------------------------------------------------- */
 
+/* Of waits that last the first reading counts what is before it; but those elsewhere it doesn't
+ * see. */
+static int settle(struct run *run)
+{
+    return hr_has_pids_of_kernel() ? COMMAND_DONE : wait_until(run, hr_clock_ns() + SETTLING_NS);
+}
+
 static int measure_until_end(struct run *run)
 {
-    int status = wait_until(run, hr_clock_ns() + SETTLING_NS);
+    int status = settle(run);
 
     if (status == COMMAND_DONE)
         status = read_matrix(run, &run->after);
