@@ -238,15 +238,18 @@ struct load {
     const char *name;
     int burst;        /* so many times at once, */
     unsigned rest_us; /* and then they rest for about so long */
+    bool in_turn;     /* one pair after another on each CPU, which is what rests then */
     size_t max_cells; /* 0: the default */
-    bool is_whole;    /* all waits are to be known */
+    unsigned ms;      /* for so long it is measured */
+    double least; /* of so many switches a second all waits are to be known; 0: they may not be */
 };
 
 static const struct load loads[] = {
-    {"in long bursts, which leave the CPUs time", 1000, 12000000, 0, true},
-    {"in short ones, for which the CPUs don't suffice", 10, 100000, 0, false},
-    {"the same, with room for all pairs of groups", 10, 100000, (size_t)MANY *MANY, false},
-    {"without rests", 10, 1, 0, false},
+    {"one pair after another, for 20 s", 20, 20, true, 0, 20000, 100000},
+    {"at any time, in long bursts, which leave the CPUs time", 1000, 12000000, false, 0, 3000, 0},
+    {"in short ones, for which the CPUs don't suffice", 10, 100000, false, 0, 3000, 0},
+    {"the same, with room for all pairs of groups", 10, 100000, false, (size_t)MANY *MANY, 3000, 0},
+    {"without rests", 10, 1, false, 0, 3000, 0},
 };
 
 static cpu_set_t all_cpus;
@@ -264,19 +267,37 @@ static int nth_cpu(int n)
     return cpu;
 }
 
-static void pass_bytes(int from, int to, bool begins, const struct load *load)
+/* Each CPU's has a byte, which is the turn. Who waits for it first gets it, but who has it would
+ * get it again without a pause. */
+static int turns[CPU_SETSIZE][2];
+
+static void rest(const struct load *load, const int turn[2])
+{
+    if (!load->in_turn) {
+        usleep(load->rest_us / 2 + (unsigned)rand() % load->rest_us);
+        return;
+    }
+    usleep(load->rest_us);
+    if (write(turn[1], "x", 1) != 1)
+        _exit(0);
+    usleep(1);
+}
+
+static void pass_bytes(int from, int to, bool begins, const struct load *load, const int turn[2])
 {
     char byte = 'x';
 
-    if (begins)
+    if (begins && !load->in_turn)
         usleep((unsigned)rand() % load->rest_us);
     for (;;) {
+        if (begins && load->in_turn && read(turn[0], &byte, 1) != 1)
+            _exit(0);
         for (int i = 0; i < load->burst; i++)
             if ((begins && write(to, &byte, 1) != 1) || read(from, &byte, 1) != 1 ||
                 (!begins && write(to, &byte, 1) != 1))
                 _exit(0);
         if (begins)
-            usleep(load->rest_us / 2 + (unsigned)rand() % load->rest_us);
+            rest(load, turn);
     }
 }
 
@@ -301,7 +322,7 @@ static void start_pair(int first, const struct load *load)
         require(read(gate[0], &none, 1) == 0, "gate");
         srand((unsigned)first);
         pass_bytes(which == 0 ? to_first[0] : to_second[0], which == 0 ? to_second[1] : to_first[1],
-                   which == 0, load);
+                   which == 0, load, turns[first / 2 % CPU_COUNT(&all_cpus)]);
     }
     for (int end = 0; end < 2; end++) {
         close(to_second[end]);
@@ -331,7 +352,8 @@ static double measure_rate(unsigned ms)
     return (read_switches() - switches) / (read_ms(CLOCK_MONOTONIC) - begin_ms) * 1e3;
 }
 
-static void print_waits(const struct hr_blame_matrix *waits, bool is_whole)
+/* @param rate  so many switches a second there were. */
+static void print_waits(const struct hr_blame_matrix *waits, double rate, double least)
 {
     double total_ms = 0, unknown_ms = 0;
 
@@ -340,17 +362,21 @@ static void print_waits(const struct hr_blame_matrix *waits, bool is_whole)
         total_ms += ms;
         unknown_ms += waits->cells[i].taker == HR_BLAME_UNKNOWN ? ms : 0;
     }
-    const bool exceeds = is_whole && (unknown_ms > total_ms / 100 || waits->lost_ns > 0);
-    printf("waits of %.0f ms: %.2f %% unattributed, %.2f %% without a cell; lost: %.0f ms%s\n",
-           total_ms, 100 * unknown_ms / total_ms, (double)waits->unsplit_ns / 1e4 / total_ms,
-           (double)waits->lost_ns / 1e6, exceeds ? "  too much" : "");
-    is_exceeded |= exceeds;
+    const bool exceeds = least > 0 && (unknown_ms > total_ms / 100 || waits->lost_ns > 0);
+    printf("%.0f attached%s: waits of %.0f ms: %.2f %% unattributed, %.2f %% without a cell; lost: "
+           "%.0f ms%s\n",
+           rate, rate < least ? ", which are too few" : "", total_ms, 100 * unknown_ms / total_ms,
+           (double)waits->unsplit_ns / 1e4 / total_ms, (double)waits->lost_ns / 1e6,
+           exceeds ? "  too much" : "");
+    is_exceeded |= exceeds || rate < least;
 }
 
 /* Only then they begin. Among so many we would have the CPU for a moment only. */
 static void start_many(const struct load *load)
 {
     require(pipe(gate) == 0, "pipe");
+    for (int i = 0; i < CPU_COUNT(&all_cpus); i++)
+        require(pipe(turns[i]) == 0 && write(turns[i][1], "x", 1) == 1, "pipe");
     for (int i = 0; i < MANY; i += 2)
         start_pair(i, load);
     close(gate[0]);
@@ -364,6 +390,10 @@ static void end_many(void)
     for (int i = 0; i < MANY; i++) {
         kill(many[i], SIGKILL);
         waitpid(many[i], NULL, 0);
+    }
+    for (int i = 0; i < CPU_COUNT(&all_cpus); i++) {
+        close(turns[i][0]);
+        close(turns[i][1]);
     }
     sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0});
 }
@@ -394,10 +424,10 @@ static void measure_many(const struct load *load)
     require(hr_blame_attach(blame, &reason) == 0, "attach");
     usleep(SETTLING_US);
     require(hr_blame_read(blame, &before) == 0, "read");
-    printf("%.0f attached: ", measure_rate(3000));
+    const double rate = measure_rate(load->ms);
     require(hr_blame_read(blame, &after) == 0, "read");
     require(hr_blame_delta(&before, &after, &waits) == 0, "delta");
-    print_waits(&waits, load->is_whole);
+    print_waits(&waits, rate, load->least);
     end_many();
     hr_blame_close(blame);
     hr_blame_matrix_free(&before);
