@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -19,6 +20,9 @@
 
 /* A task that has run for so long is in its group, and spins. */
 #define SPINNING_MS 20
+
+/* The kernel adds to what a task has run at least so often. */
+#define TICK_MS 10.0
 
 bool live_can_measure(void)
 {
@@ -108,6 +112,14 @@ void live_close(struct live *live)
     hr_blame_matrix_free(&live->delta);
 }
 
+static double read_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
 struct live_sums live_read_sums(pid_t pid)
 {
     char path[64];
@@ -118,7 +130,7 @@ struct live_sums live_read_sums(pid_t pid)
     ck_assert_ptr_nonnull(file);
     ck_assert_int_eq(fscanf(file, "%llu %llu", &ran_ns, &waited_ns), 2);
     fclose(file);
-    return (struct live_sums){(double)ran_ns / 1e6, (double)waited_ns / 1e6};
+    return (struct live_sums){(double)ran_ns / 1e6, (double)waited_ns / 1e6, read_ms()};
 }
 
 void live_await_run(pid_t pid, double ms)
@@ -156,7 +168,8 @@ void live_add(struct live *live, const char *group, pid_t pid)
 {
     ck_assert_uint_lt(live->task_count, LIVE_TASKS);
     live_await_run(pid, SPINNING_MS);
-    live->tasks[live->task_count++] = (struct live_task){.group = group, .pid = pid};
+    live->tasks[live->task_count++] =
+        (struct live_task){.group = group, .pid = pid, .began_ms = INFINITY};
 }
 
 uint64_t live_id(const struct live *live, const char *group)
@@ -200,6 +213,16 @@ void live_watch_first(struct live *live, size_t measured, ...)
 
 /* --- Measuring ------------------------------------------------------------ */
 
+/* It has run or waited since it began, but for the wait that hasn't ended, which isn't in its sum.
+ * So where that is shortest the rest is when it began. */
+static struct live_sums read_task(struct live_task *task)
+{
+    const struct live_sums sums = live_read_sums(task->pid);
+
+    task->began_ms = fmin(task->began_ms, sums.at_ms - sums.ran_ms - sums.waited_ms);
+    return sums;
+}
+
 static void read_between_sums(struct live *live, int which,
                               int (*read)(struct hr_blame *blame, struct hr_blame_matrix *matrix))
 {
@@ -207,11 +230,11 @@ static void read_between_sums(struct live *live, int which,
 
     live->other_before[which] = live->other_sum != NULL ? live->other_sum(live) : 0;
     for (size_t i = 0; i < live->task_count; i++)
-        live->tasks[i].before[which] = live_read_sums(live->tasks[i].pid);
+        live->tasks[i].before[which] = read_task(&live->tasks[i]);
     ck_assert_int_eq(read(live->blame, matrix), 0);
     live->other_after[which] = live->other_sum != NULL ? live->other_sum(live) : 0;
     for (size_t i = 0; i < live->task_count; i++)
-        live->tasks[i].after[which] = live_read_sums(live->tasks[i].pid);
+        live->tasks[i].after[which] = read_task(&live->tasks[i]);
 }
 
 void live_read(struct live *live, int which)
@@ -227,7 +250,11 @@ void live_peek(struct live *live, int which)
 /* Waits that began before attaching are unknown: they end first. */
 void live_measure(struct live *live, unsigned ms)
 {
-    usleep(300 * 1000);
+    for (int i = 0; i < 30; i++) {
+        usleep(10 * 1000);
+        for (size_t task = 0; task < live->task_count; task++)
+            read_task(&live->tasks[task]);
+    }
     live_read(live, 0);
     usleep(ms * 1000);
     live_read(live, 1);
@@ -268,6 +295,19 @@ struct live_bounds live_ran(const struct live *live, const char *group)
         bounds.most_ms += task->after[1].ran_ms - task->before[0].ran_ms;
     }
     return bounds;
+}
+
+double live_under_way(const struct live *live, const char *group, int which)
+{
+    double ms = 0;
+
+    for (size_t i = 0; i < live->task_count; i++) {
+        const struct live_task *task = &live->tasks[i];
+        const struct live_sums *sums = &task->before[which];
+        if (is_of(task, group))
+            ms += sums->at_ms - sums->ran_ms - sums->waited_ms - task->began_ms;
+    }
+    return ms;
 }
 
 struct live_bounds live_other(const struct live *live)
@@ -364,13 +404,23 @@ void live_expect_sum(const struct live *live, const char *group)
                   unknown);
 }
 
-void live_expect_taken(const struct live *live, const char *waiter, const char *taker)
+/* Waits count when they end, what others ran counts at once: what is under way at the beginning is
+ * counted with all of it, and what is at the end isn't yet. */
+void live_expect_ran(const struct live *live, const char *waiter, const char *taker, double ms)
 {
+    struct live_bounds ran = live_ran(live, taker);
     char what[64];
 
+    ran.least_ms -= live_under_way(live, waiter, 1);
+    ran.most_ms += live_under_way(live, waiter, 0);
     snprintf(what, sizeof(what), "%s by %s", waiter, taker);
     /* Where the machine switches often what is unattributed may be of that group; it is little, as
      * live_expect_sum() checks. */
-    live_expect(what, live_cell(live, waiter, HR_BLAME_GROUP, taker), live_ran(live, taker),
-                LIVE_TAKEN_PCT, LIVE_EDGE_MS + live_cell(live, waiter, HR_BLAME_UNKNOWN, NULL));
+    live_expect(what, ms, ran, LIVE_TAKEN_PCT,
+                TICK_MS + live_cell(live, waiter, HR_BLAME_UNKNOWN, NULL));
+}
+
+void live_expect_taken(const struct live *live, const char *waiter, const char *taker)
+{
+    live_expect_ran(live, waiter, taker, live_cell(live, waiter, HR_BLAME_GROUP, taker));
 }

@@ -19,17 +19,18 @@
 /** How far what is measured may be off. */
 #define LIVE_TAKEN_PCT 2.0
 #define LIVE_SUM_PCT   1.0
-#define LIVE_EDGE_MS   15.0 /**< what others ran within one wait */
+#define LIVE_EDGE_MS   15.0
 
-/** A task's sums since it began. */
+/** A task's sums since it began, and when they were read. */
 struct live_sums {
-    double ran_ms, waited_ms;
+    double ran_ms, waited_ms, at_ms;
 };
 
 struct live_task {
     const char *group;
     pid_t pid;
     struct live_sums before[2], after[2]; /**< around both readings */
+    double began_ms;                      /**< when it began to want a CPU all the time */
 };
 
 struct live {
@@ -104,6 +105,10 @@ struct live_bounds live_ran(const struct live *live, const char *group);
 
 struct live_bounds live_other(const struct live *live);
 
+/** How long the waits of a group had lasted that had not ended at a reading: by it, they count
+ * nowhere. Of tasks that want one CPU all the time. */
+double live_under_way(const struct live *live, const char *group, int which);
+
 /** For how long the group "limited" was throttled by its limit, in ms, as far as that has ended. */
 double live_read_throttled(const struct live *live);
 
@@ -131,5 +136,8 @@ void live_expect_sum(const struct live *live, const char *group);
 /** Checks that tasks of a group that want one CPU all the time waited for another group for as long
  * as that one ran. */
 void live_expect_taken(const struct live *live, const char *waiter, const char *taker);
+
+/** The same of a time that was measured otherwise. */
+void live_expect_ran(const struct live *live, const char *waiter, const char *taker, double ms);
 
 #endif
