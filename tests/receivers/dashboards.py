@@ -6,6 +6,7 @@ queries FILE WHAT...                 each query of each panel, as Grafana would 
 covers WHISPER FILE...               each series that arrived in Graphite is on a panel
 values FILE SERVER CSV WHAT...       panels show the values that csv has
 matrix FILE CSV WHAT...              the matrix of who took the CPU has the pairs and values that csv has
+takers FILE CSV WHAT...              ... as has the panel of a group's
 pictures FOLDER FILE WHAT...         Debian's graphite-web draws each panel
 graphite-web FILE FOLDER WHAT...     ... and takes its own dashboard
 feed SOCKET SECONDS                  gives collectd the series on standard input, each second
@@ -501,22 +502,42 @@ def pair_fault(value, expected, kind):
     return ""
 
 
+def target_of(grafana, title):
+    (panel, target), = [both for both in queried(grafana.dashboard) if both[0]["title"] == title]
+    return panel, target
+
+
+def takers_fault(found, expected, kind):
+    """What a receiver has of a group's takers, against what csv has."""
+    why = [f"{taker}: {fault}" for taker, points in found.items() if points
+           for fault in [pair_fault(sum(points) / len(points), expected.get(taker), kind)] if fault]
+    why += [f"{taker} is missing" for taker, of in expected.items()
+            if sum(of) / len(of) > 0.02 and not found.get(taker)]
+    return "; ".join(why) or ("" if found else "none")
+
+
 def matrix(path, folder, *what):
     what = words(what)
     grafana = Grafana(load(path), what)
     expected = takers_of(grafana.begin, grafana.end, folder, what["csv_group"])
-    target, = [target for panel, target in queried(grafana.dashboard)
-               if panel["title"] == "Who takes the CPUs from which group"]
+    _, target = target_of(grafana, "Who takes the CPUs from which group")
     found = {}
     for name, points in grafana.series(target).items():
         group, taker = re.fullmatch(r"(.*)[.](cpu_taken_.*)", name).groups()
         if plain(group) == plain(what["csv_group"]):
             found[plain(taker)] = numbers(points)
-    why = [f"{taker}: {fault}" for taker, points in found.items() if points
-           for fault in [pair_fault(sum(points) / len(points), expected.get(taker), grafana.kind)] if fault]
-    why += [f"{taker} is missing" for taker, of in expected.items()
-            if sum(of) / len(of) > 0.02 and not found.get(taker)]
-    result("; ".join(why) or ("" if found else "no pairs"), f"{len(found)} pairs of the matrix are those of csv")
+    result(takers_fault(found, expected, grafana.kind), f"{len(found)} pairs of the matrix are those of csv")
+
+
+def takers(path, folder, *what):
+    what = words(what)
+    grafana = Grafana(load(path), what)
+    expected = takers_of(grafana.begin, grafana.end, folder, what["csv_group"])
+    panel, target = target_of(grafana, "Who takes the CPU from $group")
+    found = {plain(name): numbers(points) for name, points in grafana.series(target).items()}
+    mode = panel["fieldConfig"]["defaults"]["custom"]["stacking"]["mode"]
+    result(takers_fault(found, expected, grafana.kind) if mode == "normal" else "they aren't stacked",
+           f"{len(found)} takers of the group are those of csv, stacked")
 
 
 # --- pictures ----------------------------------------------------------------
@@ -606,7 +627,7 @@ def feed(path, duration):
 
 
 COMMANDS = {"model": lambda *paths: model(paths), "queries": queries, "covers": covers, "values": values,
-            "matrix": matrix, "pictures": pictures, "graphite-web": graphite_web, "feed": feed}
+            "matrix": matrix, "takers": takers, "pictures": pictures, "graphite-web": graphite_web, "feed": feed}
 
 if __name__ == "__main__":
     sys.exit(COMMANDS[sys.argv[1]](*sys.argv[2:]))
