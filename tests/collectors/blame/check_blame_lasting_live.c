@@ -50,10 +50,14 @@ static void become_real_time(pid_t pid, int level)
         _exit(1);
 }
 
-/* @return the process, which ends with the test. */
+/* Between its trips it leaves the CPU for a moment, and each eighth time for longer than a tick:
+ * where the CPUs of an emulated machine share a clock, the other may have it until the end of the
+ * moment, so that this one changes to no other task.
+ *
+ * @return the process, which ends with the test. */
 static pid_t start_passing(int from, int to, int trips, int level)
 {
-    const struct timespec nap = {.tv_nsec = 100 * 1000};
+    const struct timespec moment = {.tv_nsec = 100 * 1000}, rest = {.tv_nsec = 12 * 1000 * 1000};
     cpu_set_t only;
     char byte = 'x';
     pid_t pid = fork();
@@ -67,12 +71,12 @@ static pid_t start_passing(int from, int to, int trips, int level)
     CPU_ZERO(&only);
     CPU_SET(cpu, &only);
     sched_setaffinity(0, sizeof(only), &only);
-    for (;;) {
+    for (int round = 0;; round++) {
         for (int i = 0; i < trips; i++)
             if (write(to, &byte, 1) != 1 || read(from, &byte, 1) != 1)
                 _exit(1);
         if (trips > 1)
-            nanosleep(&nap, NULL);
+            nanosleep(round % 8 == 7 ? &rest : &moment, NULL);
     }
 }
 
