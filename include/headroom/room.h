@@ -223,6 +223,10 @@ void hr_room_explain_limits(int status, struct hr_reason *reason);
  * the explanation, and status as its error. */
 void hr_room_explain_memory(int status, struct hr_reason *reason);
 
+/** Explains why the room of a group by I/O isn't known, where its status is -ENODATA: with its
+ * remedy, as above. */
+void hr_room_explain_io(int status, struct hr_reason *reason);
+
 /** Explains why a working set that is known doesn't show the need: hr_room_reading.
  * working_set_status. */
 void hr_room_explain_working_set(int status, struct hr_reason *reason);

@@ -115,12 +115,12 @@ static void log_memory(const struct problem_of_groups *groups)
 
 static void log_io(const struct problem_of_groups *groups)
 {
+    struct hr_reason reason;
     char place[384];
 
-    NOTICE(PLUGIN ": the room by I/O of %s isn't known, as the io controller isn't enabled there, "
-                  "though a group above has a limit: set IOAccounting=yes in systemd, or write +io "
-                  "to cgroup.subtree_control above.",
-           print_groups(groups, place, sizeof(place)));
+    hr_room_explain_io(-ENODATA, &reason);
+    NOTICE(PLUGIN ": the room by I/O of %s isn't known, as %s.",
+           print_groups(groups, place, sizeof(place)), reason.text);
 }
 
 static void log_limits(struct problem_of_groups *groups, const char *resource)

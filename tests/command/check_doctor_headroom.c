@@ -31,17 +31,24 @@ static void tear_down(void)
     tree_free(tree);
 }
 
-static const struct finding *check(enum findings_judgement judgement)
+/* @return NULL: nothing is said of it. */
+static const struct finding *find(const char *feature, enum findings_judgement judgement)
 {
     memset(&findings, 0, sizeof(findings));
     findings_begin(&findings, "headroom", judgement);
     doctor_check_headroom(root, &usage, &findings);
     for (size_t i = 0; i < findings.count; i++)
-        if (strcmp(findings.items[i].feature, "taking memory from cgroups, for headroom probe") ==
-            0)
+        if (strcmp(findings.items[i].feature, feature) == 0)
             return &findings.items[i];
-    ck_abort_msg("nothing is said of it");
     return NULL;
+}
+
+static const struct finding *check(enum findings_judgement judgement)
+{
+    const struct finding *found = find("taking memory from cgroups, for headroom probe", judgement);
+
+    ck_assert_ptr_nonnull(found);
+    return found;
 }
 
 static void assert_note(const char *cause, const char *remedy)
@@ -88,6 +95,36 @@ START_TEST(a_configuration_never_uses_it)
 }
 END_TEST
 
+/* A group above has a limit, but what this one does isn't known. */
+START_TEST(a_group_without_the_io_controller)
+{
+    static const char feature[] = "room of cgroups by I/O";
+    struct config_fault fault;
+    char path[256];
+
+    tree_add_group(tree, "a/c", true);
+    tree_write(tree, "collectd.conf",
+               "LoadPlugin headroom\n<Plugin headroom>\n  Cgroup \"a/c\"\n</Plugin>\n");
+    snprintf(path, sizeof(path), "%s/collectd.conf", tree_path(tree));
+    ck_assert_int_eq(usage_read(path, &usage, &fault), 0);
+    ck_assert_ptr_null(find(feature, FINDINGS_ALL));
+    tree_write(tree, TREE_CGROUPS "/a/io.max", "8:0 rbps=1000 wbps=max riops=max wiops=max\n");
+    tree_write(tree, TREE_CGROUPS "/a/io.stat", "8:0 rbytes=1 wbytes=2 rios=3 wios=4\n");
+    const struct finding *found = find(feature, FINDINGS_ALL);
+    ck_assert_ptr_nonnull(found);
+    ck_assert_int_eq(found->state, FINDING_LACKS);
+    ck_assert_str_eq(found->cause, "of a/c, the io controller isn't enabled there, though a group "
+                                   "above has a limit");
+    ck_assert_str_eq(found->remedy, "set IOAccounting=yes in systemd, or write +io to "
+                                    "cgroup.subtree_control above");
+    tree_write(tree, TREE_CGROUPS "/a/c/io.max", "%s", "");
+    tree_write(tree, TREE_CGROUPS "/a/c/io.stat", "%s", "");
+    ck_assert_ptr_null(find(feature, FINDINGS_ALL));
+    usage_free(&usage);
+    usage = (struct usage){.headroom = {.oom = false}};
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("doctor_headroom");
@@ -97,5 +134,6 @@ int main(void)
     tcase_add_test(tests, an_older_kernel_is_no_fault);
     tcase_add_test(tests, nor_is_a_controller_that_is_not_enabled);
     tcase_add_test(tests, a_configuration_never_uses_it);
+    tcase_add_test(tests, a_group_without_the_io_controller);
     return run_suite("doctor_headroom", tests);
 }

@@ -202,6 +202,17 @@ void hr_room_explain_memory(int status, struct hr_reason *reason)
         hr_reason_set(reason, status, "%s", strerror(-status));
 }
 
+void hr_room_explain_io(int status, struct hr_reason *reason)
+{
+    if (status == -ENODATA)
+        hr_reason_set(reason, status,
+                      "the io controller isn't enabled there, though a group above has a limit: "
+                      "set IOAccounting=yes in systemd, or write +io to cgroup.subtree_control "
+                      "above");
+    else
+        hr_reason_set(reason, status, "%s", strerror(-status));
+}
+
 void hr_room_explain_working_set(int status, struct hr_reason *reason)
 {
     if (status == -ENODATA)

@@ -38,7 +38,7 @@ struct check_context {
     struct hr_room_machine *machine;
     size_t tried;     /* groups */
     bool are_samples; /* that nothing selects: one may have it switched off */
-    struct obstructed cpu, memory;
+    struct obstructed cpu, memory, io;
     struct hr_room_source **kept; /* all at once, as the plugin has them */
     size_t kept_count, kept_capacity;
     unsigned reopened; /* files */
@@ -127,6 +127,19 @@ static void add_obstacle(const struct check_context *context, const char *featur
         findings_add_status(context->findings, feature, obstacle->status, advice);
 }
 
+/* Without a limit there is nothing that could be known. */
+static struct obstacle find_io_obstacle(const struct hr_room_reading *reading)
+{
+    struct obstacle obstacle = {.status = reading->io_limits_status};
+
+    explain(&obstacle);
+    if (obstacle.status == 0 && reading->io.room.status == -ENODATA) {
+        obstacle.status = -ENODATA;
+        hr_room_explain_io(-ENODATA, &obstacle.reason);
+    }
+    return obstacle;
+}
+
 /* --- The system ----------------------------------------------------------- */
 
 static void check_system(struct check_context *context)
@@ -163,9 +176,11 @@ static void try_group(struct check_context *context, const struct hr_cgroup *gro
         return;
     const struct obstacle cpu = find_cpu_obstacle(&reading, false);
     const struct obstacle memory = find_memory_obstacle(&reading, false);
+    const struct obstacle io = find_io_obstacle(&reading);
     context->tried++;
     add_obstructed(&context->cpu, group->path, &cpu);
     add_obstructed(&context->memory, group->path, &memory);
+    add_obstructed(&context->io, group->path, &io);
 }
 
 /* Those that are selected; where none is, the samples. */
@@ -253,6 +268,9 @@ static void check_groups(struct check_context *context, const struct cgroups_of_
     const size_t bearable = context->are_samples && context->tried > 0 ? context->tried - 1 : 0;
     add_of_groups(context, "room of cgroups by CPU time", &context->cpu, groups, bearable);
     add_of_groups(context, "room of cgroups by memory", &context->memory, groups, bearable);
+    /* Most have no limit. */
+    if (context->io.count > bearable)
+        add_of_groups(context, "room of cgroups by I/O", &context->io, groups, bearable);
     check_keeping(context, groups);
 }
 

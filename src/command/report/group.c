@@ -231,13 +231,8 @@ static void explain_io(const struct hr_room_reading *reading, struct hr_reason *
         explain_limits(reading->io_limits_status, reason);
     else if (status == -ENOENT)
         set_reason(reason, "no io.max limits it, and what a disk could do isn't known");
-    else if (status == -ENODATA)
-        set_reason(reason,
-                   "the io controller isn't enabled there, though a group above has a limit: "
-                   "set IOAccounting=yes in systemd, or write +io to cgroup.subtree_control "
-                   "above");
     else if (status < 0 && status != -EAGAIN)
-        set_reason(reason, strerror(-status));
+        hr_room_explain_io(status, reason);
     else
         set_reason(reason, "collectd has no value of it yet");
 }
