@@ -38,11 +38,16 @@ static struct hr_room_machine *machine;
 static struct hr_room_source *source;
 static uint64_t life_ns; /* of a leak from nothing to the limit */
 
-static void set_up(void)
+static unsigned long read_life(void)
 {
     const char *seconds = getenv("HEADROOM_TEST_LEAK");
 
-    life_ns = (seconds != NULL ? strtoul(seconds, NULL, 10) : 16) * HR_NS_PER_S;
+    return seconds != NULL ? strtoul(seconds, NULL, 10) : 16;
+}
+
+static void set_up(void)
+{
+    life_ns = read_life() * HR_NS_PER_S;
     set_up_groups("memory");
     ck_assert_int_eq(hr_room_machine_open(root, &machine), 0);
 }
@@ -271,6 +276,6 @@ int main(void)
     /* Version 2 alone, with swap space. */
     if (getenv("HEADROOM_EMULATED") != NULL)
         tcase_add_test(tests, knows_when_a_leak_ends_in_swap_space);
-    tcase_set_timeout(tests, 300);
+    tcase_set_timeout(tests, 300 + 3 * (double)read_life());
     return run_suite("live", tests);
 }
