@@ -229,7 +229,7 @@ bool hr_osnoise_state_is_past(const struct hr_osnoise_state *state)
 
 static bool has_our_pids(const struct hr_osnoise_state *state)
 {
-    uint64_t ours;
+    uint64_t ours = 0;
 
     return find_pid_namespace(&ours) == 0 && ours == state->pid_namespace;
 }
