@@ -93,13 +93,11 @@ int hr_process_list_find_in_cgroup(const struct hr_root *root, int dirfd,
                                    struct hr_process_list *list);
 
 /**
- * The same, but for the processes whose PIDs aren't in another list; BY_NAME and in a cgroup only.
+ * The same, but for the processes whose PIDs aren't in another list.
  *
- * @param known  as one of these functions returned it.
+ * @param known  as one of these functions returned it; NULL: none.
  * @return as hr_process_list_find(): -ESRCH if there are no others.
  */
-int hr_process_list_find_others(const struct hr_root *root, const struct hr_process_choice *choice,
-                                const struct hr_process_list *known, struct hr_process_list *list);
 int hr_process_list_find_others_in_cgroup(const struct hr_root *root, int dirfd,
                                           const struct hr_process_list *known,
                                           struct hr_process_list *list);

@@ -101,7 +101,10 @@ struct hr_wss_options {
 /**
  * What several objects share. With lru_gen it is what the kernel prints of the groups: one reading
  * within 1.5 seconds serves all, so that the cost grows with the groups and not with their square.
- * With aging, end the windows of all that are due before you read the first of them.
+ * With aging, end the windows of all that are due before you read the first of them. Of processes
+ * chosen by name it is the names of all processes: one walk of /proc serves all that begin or are
+ * read within a tenth of their window, or a second if that is less. A process that gets the name in
+ * that time counts from its start, or at the window's end not at all.
  *
  * @return NULL if memory is short.
  */

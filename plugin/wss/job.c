@@ -98,6 +98,34 @@ static void end_measuring(struct wss_job *job)
         hr_wss_end(job->wss);
 }
 
+/* --- Slots ---------------------------------------------------------------- */
+
+static bool is_by(const struct wss_job *job, enum hr_process_by by)
+{
+    return job->target->scope == HR_WSS_PROCESSES && job->target->processes.by == by;
+}
+
+/* Those that share what is read are due together: of the names of processes, at whole intervals; of
+ * what the kernel prints of its generations, at whole seconds. */
+static uint64_t slot_ns(const struct wss_job *job)
+{
+    const uint64_t interval_ns = job->context->interval_ns;
+
+    if (is_by(job, HR_PROCESS_BY_NAME))
+        return interval_ns;
+    if (job->wss == NULL || !hr_wss_ends_windows(job->wss))
+        return 1;
+    return interval_ns < HR_NS_PER_S ? interval_ns : HR_NS_PER_S;
+}
+
+/* @return when the cycle begins: in its slot, so that its windows end in one, too. */
+static uint64_t begin_ns(const struct wss_job *job)
+{
+    const uint64_t slot = slot_ns(job);
+
+    return (job->scheduled_ns + slot - 1) / slot * slot;
+}
+
 /* --- Problems ------------------------------------------------------------- */
 
 /* @return when to retry. */
@@ -116,7 +144,11 @@ static uint64_t handle_failure(struct wss_job *job, enum wss_finding finding,
     if (!job->context->is_interrupted)
         wss_problems_report(problems_of(job), &job->status, job->overlap_entry.label, finding,
                             reason, retry_ns);
-    job->scheduled_ns = hr_clock_ns() + retry_ns;
+    const uint64_t now_ns = hr_clock_ns();
+    const uint64_t from_ns = begin_ns(job);
+    /* Not from now on, or its slot would be the one after. */
+    job->scheduled_ns =
+        from_ns <= now_ns && now_ns < from_ns + retry_ns ? from_ns + retry_ns : now_ns + retry_ns;
     return job->scheduled_ns;
 }
 
@@ -217,22 +249,6 @@ static int open_method(struct wss_job *job, struct hr_reason *reason)
 
 /* --- Measuring ------------------------------------------------------------ */
 
-/* Whose readings share what the kernel prints are due together, at whole seconds. */
-static uint64_t slot_ns(const struct wss_job *job)
-{
-    if (!hr_wss_ends_windows(job->wss))
-        return 1;
-    return job->context->interval_ns < HR_NS_PER_S ? job->context->interval_ns : HR_NS_PER_S;
-}
-
-/* @return when the cycle begins: in its slot, so that its windows end in one, too. */
-static uint64_t begin_ns(const struct wss_job *job)
-{
-    const uint64_t slot = slot_ns(job);
-
-    return (job->scheduled_ns + slot - 1) / slot * slot;
-}
-
 /* @return when the next reading is due. A window that would end after the cycle, or its slot, as
  * marking takes time, ends with it, unless that cuts off more than a tenth: else each cycle would
  * begin later. */
@@ -246,12 +262,6 @@ static uint64_t next_reading_ns(const struct wss_job *job)
     if (hr_wss_looks_back(job->wss))
         return hr_wss_begun_ns(job->wss);
     return end_ns > wanted_ns && end_ns - wanted_ns <= span_ns / 10 ? wanted_ns : end_ns;
-}
-
-static bool is_by_file(const struct wss_job *job)
-{
-    return job->target->scope == HR_WSS_PROCESSES &&
-           job->target->processes.by == HR_PROCESS_BY_FILE;
 }
 
 static uint64_t begin_measurement(struct wss_job *job)
@@ -271,7 +281,8 @@ static uint64_t begin_measurement(struct wss_job *job)
     if (is_replaced(job))
         take_other_method(job, status == 0 ? &reason : &(struct hr_reason){0});
     if (status < 0)
-        return handle_failure(job, wss_problems_classify(status, is_by_file(job)), &reason);
+        return handle_failure(job, wss_problems_classify(status, is_by(job, HR_PROCESS_BY_FILE)),
+                              &reason);
     log_chosen_method(job);
     job->is_measuring = true;
     job->next_window = 0;

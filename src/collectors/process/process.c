@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "headroom/array.h"
 #include "headroom/root.h"
+#include "process/names.h"
 #include "process/stat.h"
 #include "process/task_list.h"
 
@@ -305,7 +306,6 @@ static bool is_in(const struct hr_process_list *known, pid_t pid)
            bsearch(&pid, known->items, known->count, sizeof(*known->items), compare_to_pid) != NULL;
 }
 
-/* Adds those that aren't in `known`, which may be NULL. */
 static int add_tasks(const struct hr_root *root, const struct hr_task_list *tasks,
                      const struct hr_process_list *known, struct hr_process_list *list)
 {
@@ -318,20 +318,6 @@ static int add_tasks(const struct hr_root *root, const struct hr_task_list *task
 }
 
 /* --- By name -------------------------------------------------------------- */
-
-/* Reading the name alone costs less than reading stat. */
-static bool has_name(const struct hr_root *root, pid_t pid, const char *name)
-{
-    char path[32], text[64];
-    size_t length;
-
-    snprintf(path, sizeof(path), "proc/%d/comm", (int)pid);
-    int status =
-        hr_text_read_and_close(hr_root_openat(root, path, O_RDONLY), text, sizeof(text), &length);
-    size_t wanted = strnlen(name, HR_PROCESS_NAME_SIZE - 1);
-    return status == 0 && length == wanted + 1 && memcmp(text, name, wanted) == 0 &&
-           text[wanted] == '\n';
-}
 
 /* A process may have started another program since, or its PID may have been reused. A name with a
  * newline or a backslash is written differently in stat and comm, and isn't compared. */
@@ -352,22 +338,30 @@ static void drop_renamed(const char *name, struct hr_process_list *list)
     list->count = kept;
 }
 
-static int find_by_name(const struct hr_root *root, const char *name,
-                        const struct hr_process_list *known, struct hr_process_list *list)
+int hr_process_list_find_named(const struct hr_root *root, const struct hr_process_names *names,
+                               const char *name, const struct hr_process_list *known,
+                               struct hr_process_list *list)
 {
-    struct hr_task_list tasks = {0};
-    size_t kept = 0;
+    size_t count;
+    const struct hr_process_named *named = hr_process_names_find(names, name, &count);
+    int status = 0;
 
-    int status = hr_task_list_read_system(root, &tasks);
-    if (status < 0)
-        return status;
-    for (size_t i = 0; i < tasks.count; i++)
-        if (!is_in(known, tasks.ids[i]) && has_name(root, tasks.ids[i], name))
-            tasks.ids[kept++] = tasks.ids[i];
-    tasks.count = kept;
-    status = add_tasks(root, &tasks, NULL, list);
-    hr_task_list_free(&tasks);
+    hr_process_list_release(list);
+    for (size_t i = 0; i < count && status == 0; i++)
+        if (!is_in(known, named[i].pid))
+            status = add_process(root, named[i].pid, list);
     drop_renamed(name, list);
+    return finish_list(list, status);
+}
+
+static int find_by_name(const struct hr_root *root, const char *name, struct hr_process_list *list)
+{
+    struct hr_process_names names = {0};
+
+    int status = hr_process_names_read(&names, root, 0);
+    if (status == 0)
+        status = hr_process_list_find_named(root, &names, name, NULL, list);
+    hr_process_names_free(&names);
     return status;
 }
 
@@ -408,19 +402,10 @@ int hr_process_list_find(const struct hr_root *root, const struct hr_process_cho
 
     hr_process_list_release(list);
     if (choice->by == HR_PROCESS_BY_NAME)
-        return finish_list(list, find_by_name(root, choice->text, NULL, list));
+        return find_by_name(root, choice->text, list);
     if (choice->by == HR_PROCESS_BY_FILE)
         status = read_pid_file(root, choice->text, &pid);
     return finish_list(list, status < 0 ? status : add_process(root, pid, list));
-}
-
-int hr_process_list_find_others(const struct hr_root *root, const struct hr_process_choice *choice,
-                                const struct hr_process_list *known, struct hr_process_list *list)
-{
-    hr_process_list_release(list);
-    return finish_list(list, choice->by == HR_PROCESS_BY_NAME
-                                 ? find_by_name(root, choice->text, known, list)
-                                 : -EINVAL);
 }
 
 int hr_process_list_find_others_in_cgroup(const struct hr_root *root, int dirfd,

@@ -15,6 +15,7 @@
 #include "headroom/wss.h"
 
 struct hr_lru_gen_table;
+struct hr_process_names;
 
 /** What a method measures. */
 struct hr_wss_subject {
@@ -29,6 +30,7 @@ struct hr_wss_subject {
     bool aging;
     uint64_t max_scan_ns;             /**< 0: none */
     struct hr_lru_gen_table *lru_gen; /**< shared with other objects of this thread; NULL: none */
+    struct hr_process_names *names;   /**< of all processes; shared likewise, or the object's own */
 };
 
 struct hr_wss_ops {

@@ -16,6 +16,11 @@
 /** The time now, as a process's start is counted: in clock ticks since boot. */
 uint64_t hr_wss_now_ticks(void);
 
+/** Reads the names of all processes, see process/names.h, unless they were read within a tenth of
+ * the window up to now, or a second if that is less: what a process that is found late touched
+ * before counts, too, or not at all if its window ends. @return as hr_process_names_read(). */
+int hr_wss_read_names(const struct hr_wss_subject *subject, uint64_t window_ns);
+
 /**
  * Finds the newcomers of several processes, or of a cgroup.
  *
@@ -24,11 +29,12 @@ uint64_t hr_wss_now_ticks(void);
  * touched is charged to the group it came from.
  *
  * @param since_ticks  when the measurement began.
+ * @param marked_ns    the same, of hr_clock_ns().
  * @param newcomers    replaced; may be empty.
  * @return 0; -ENODEV: the cgroup was removed; -ENOMEM, -EMFILE, …
  */
 int hr_wss_find_newcomers(const struct hr_wss_subject *subject, const struct hr_wss_target *target,
-                          uint64_t since_ticks, bool counts_moved,
+                          uint64_t since_ticks, uint64_t marked_ns, bool counts_moved,
                           struct hr_process_list *newcomers);
 
 #endif

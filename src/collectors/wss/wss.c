@@ -18,6 +18,7 @@
 #include "headroom/root.h"
 #include "memory/charge.h"
 #include "memory/lru_gen_table.h"
+#include "process/names.h"
 #include "wss/choice.h"
 #include "wss/newcomers.h"
 
@@ -32,7 +33,8 @@ struct hr_wss {
     char *text, *cgroup_path; /* the target's texts, owned; the latter with a leading slash */
     unsigned excluded;        /* a bit for each method that "auto" has replaced */
     struct hr_process_list processes, newcomers;
-    uint64_t begun_ticks; /* when the former were looked up */
+    struct hr_process_names names; /* if they aren't shared */
+    uint64_t begun_ticks;          /* when the former were looked up */
     struct hr_wss_subject subject;
     ino_t cgroup_id;
     bool is_begun;
@@ -47,6 +49,7 @@ struct hr_wss {
 
 struct hr_wss_shared {
     struct hr_lru_gen_table lru_gen;
+    struct hr_process_names names;
 };
 
 /* --- Opening -------------------------------------------------------------- */
@@ -111,6 +114,7 @@ static int prepare_target(struct hr_wss *wss, const struct hr_root *root,
         .aging = options->aging,
         .max_scan_ns = options->max_scan_ns,
         .lru_gen = options->shared != NULL ? &options->shared->lru_gen : NULL,
+        .names = options->shared != NULL ? &options->shared->names : &wss->names,
     };
     int status = copy_target(wss, &options->target);
     wss->options.target = wss->target;
@@ -164,6 +168,7 @@ void hr_wss_close(struct hr_wss *wss)
         wss->ops->close(wss->state);
     hr_process_list_free(&wss->processes);
     hr_process_list_free(&wss->newcomers);
+    hr_process_names_free(&wss->names);
     free(wss->text);
     free(wss->cgroup_path);
     free(wss);
@@ -262,14 +267,28 @@ static int explain_processes(const struct hr_wss *wss, int status, struct hr_rea
     }
 }
 
-static int find_processes(struct hr_wss *wss, struct hr_reason *reason)
+static int find_named(struct hr_wss *wss, uint64_t window_ns)
+{
+    const struct hr_wss_subject *subject = &wss->subject;
+
+    int status = hr_wss_read_names(subject, window_ns);
+    return status < 0
+               ? status
+               : hr_process_list_find_named(subject->root, subject->names,
+                                            wss->target.processes.text, NULL, &wss->processes);
+}
+
+static int find_processes(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason)
 {
     const struct hr_root *root = wss->subject.root;
-    int status =
-        wss->target.scope == HR_WSS_CGROUP
-            ? hr_process_list_find_in_cgroup(root, wss->subject.cgroup_dirfd, &wss->processes)
-            : hr_process_list_find(root, &wss->target.processes, &wss->processes);
+    int status;
 
+    if (wss->target.scope == HR_WSS_CGROUP)
+        status = hr_process_list_find_in_cgroup(root, wss->subject.cgroup_dirfd, &wss->processes);
+    else if (wss->target.processes.by == HR_PROCESS_BY_NAME)
+        status = find_named(wss, window_ns);
+    else
+        status = hr_process_list_find(root, &wss->target.processes, &wss->processes);
     return status < 0 ? explain_processes(wss, status, reason) : 0;
 }
 
@@ -324,7 +343,7 @@ static bool has_processes(const struct hr_wss *wss)
            (wss->target.scope == HR_WSS_CGROUP && wss->ops->wants_processes);
 }
 
-static int find_target(struct hr_wss *wss, struct hr_reason *reason)
+static int find_target(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason)
 {
     int status = 0;
 
@@ -332,7 +351,7 @@ static int find_target(struct hr_wss *wss, struct hr_reason *reason)
     if (wss->target.scope == HR_WSS_CGROUP)
         status = open_cgroup(wss, reason);
     if (status == 0 && has_processes(wss))
-        status = find_processes(wss, reason);
+        status = find_processes(wss, window_ns, reason);
     /* An empty group may be what the method can't measure, too, which says more. */
     if ((status == 0 || status == -ESRCH) && wss->ops->check_target != NULL) {
         const int checked = wss->ops->check_target(&wss->subject, reason);
@@ -359,7 +378,7 @@ static int begin_with_method(struct hr_wss *wss, uint64_t window_ns, struct hr_r
 {
     hr_reason_clear(reason);
     hr_wss_end(wss);
-    int status = find_target(wss, reason);
+    int status = find_target(wss, window_ns, reason);
     if (status == 0 && wss->target.scope == HR_WSS_PROCESSES &&
         wss->options.check_processes != NULL)
         status = wss->options.check_processes(&wss->processes, wss->options.context, reason);
@@ -487,7 +506,7 @@ int hr_wss_try_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample
         status = reopen_cgroup(wss, reason);
     if (status == 0 && wss->ops->counts_newcomers && has_processes(wss))
         status = hr_wss_find_newcomers(&wss->subject, &wss->target, wss->begun_ticks,
-                                       wss->ops->counts_moved, &wss->newcomers);
+                                       wss->marked_ns, wss->ops->counts_moved, &wss->newcomers);
     uint64_t from = hr_clock_ns();
     if (status == 0)
         status = wss->ops->read(wss->state, &wss->subject, window_ns, &read, reason);
@@ -524,7 +543,9 @@ struct hr_wss_shared *hr_wss_shared_new(void)
 
 void hr_wss_shared_free(struct hr_wss_shared *shared)
 {
-    if (shared != NULL)
+    if (shared != NULL) {
         hr_lru_gen_table_free(&shared->lru_gen);
+        hr_process_names_free(&shared->names);
+    }
     free(shared);
 }

@@ -18,6 +18,7 @@
 
 #include "headroom/process.h"
 #include "headroom/root.h"
+#include "process/names.h"
 #include "process/stat.h"
 #include "support/descriptor_shortage.h"
 #include "support/suite.h"
@@ -294,6 +295,52 @@ START_TEST(cuts_a_name_as_the_kernel_does)
 }
 END_TEST
 
+/* What was read serves until something newer is wanted. */
+START_TEST(reads_names_once_for_many)
+{
+    struct hr_process_names names = {0};
+    const struct hr_process_named *found;
+    size_t count;
+
+    add_process(43, "mysqld", 'S', 0, 500);
+    add_process(7, "mysqld", 'S', 0, 500);
+    add_process(42, "mysqld_safe", 'S', 0, 500);
+    add_process(8, "mysql", 'S', 0, 500);
+    ck_assert_int_eq(hr_process_names_read(&names, root, UINT64_MAX), 0);
+    found = hr_process_names_find(&names, "mysqld", &count);
+    ck_assert_uint_eq(count, 2);
+    ck_assert_int_eq(found[0].pid, 7);
+    ck_assert_int_eq(found[1].pid, 43);
+    hr_process_names_find(&names, "zz", &count);
+    ck_assert_uint_eq(count, 0);
+    add_process(44, "mysqld", 'S', 0, 500);
+    ck_assert_int_eq(hr_process_names_read(&names, root, names.read_ns - 1), 0);
+    ck_assert_int_eq(hr_process_list_find_named(root, &names, "mysqld", NULL, &list), 0);
+    ck_assert_uint_eq(list.count, 2);
+    ck_assert_int_eq(hr_process_names_read(&names, root, names.read_ns), 0);
+    ck_assert_int_eq(hr_process_list_find_named(root, &names, "mysqld", NULL, &list), 0);
+    ck_assert_uint_eq(list.count, 3);
+    hr_process_names_free(&names);
+}
+END_TEST
+
+START_TEST(leaves_out_those_that_are_known)
+{
+    struct hr_process_names names = {0};
+    struct hr_process_list others = {0};
+
+    add_process(7, "mysqld", 'S', 0, 500);
+    ck_assert_int_eq(find_processes(HR_PROCESS_BY_NAME, "mysqld", 0), 0);
+    add_process(43, "mysqld", 'S', 0, 500);
+    ck_assert_int_eq(hr_process_names_read(&names, root, 0), 0);
+    ck_assert_int_eq(hr_process_list_find_named(root, &names, "mysqld", &list, &others), 0);
+    ck_assert_uint_eq(others.count, 1);
+    ck_assert_int_eq(others.items[0].pid, 43);
+    hr_process_list_free(&others);
+    hr_process_names_free(&names);
+}
+END_TEST
+
 START_TEST(reports_why_none_was_found)
 {
     ck_assert_int_eq(find_processes(HR_PROCESS_BY_NAME, "nobody", 0), -ESRCH);
@@ -486,6 +533,8 @@ int main(void)
     tcase_add_loop_test(tests, reports_its_cgroup, 0, COUNT(cgroups));
     tcase_add_test(tests, finds_by_name);
     tcase_add_test(tests, cuts_a_name_as_the_kernel_does);
+    tcase_add_test(tests, reads_names_once_for_many);
+    tcase_add_test(tests, leaves_out_those_that_are_known);
     tcase_add_test(tests, reports_why_none_was_found);
     tcase_add_loop_test(tests, finds_by_file, 0, COUNT(files));
     tcase_add_test(tests, needs_the_file);

@@ -118,6 +118,54 @@ START_TEST(keeps_an_interval_that_is_no_whole_number)
 }
 END_TEST
 
+static struct wss_target by_name = {
+    .scope = HR_WSS_PROCESSES,
+    .label = "named",
+    .processes = {.by = HR_PROCESS_BY_NAME, .text = "named"},
+    .method = HR_WSS_REFERENCED,
+};
+
+/* @return when the interval that a time is in began: intervals begin where all jobs know. */
+static uint64_t interval_begin_ns(uint64_t at_ns)
+{
+    return at_ns / context.interval_ns * context.interval_ns;
+}
+
+/* One reading of all processes' names serves all targets by name that are due together. */
+START_TEST(begins_with_all_others_by_name)
+{
+    const uint64_t next_ns = interval_begin_ns(beginning_ns) + context.interval_ns;
+
+    frozen_ns = next_ns - 700 * HR_NS_PER_MS;
+    job = new_job(&by_name, frozen_ns);
+    ck_assert_uint_eq(wss_job_run(job), next_ns);
+    ck_assert_uint_eq(fake_wss.begins, 0);
+    for (uint64_t i = 0; i < 4; i++) {
+        const uint64_t at_ns = next_ns + i * context.interval_ns;
+        frozen_ns = at_ns + 70 * HR_NS_PER_MS; /* after some others */
+        ck_assert_uint_eq(wss_job_run(job), at_ns + context.interval_ns);
+        frozen_ns = at_ns + context.interval_ns;
+        ck_assert_uint_le(wss_job_run(job), frozen_ns); /* the next begins at once */
+    }
+    ck_assert_uint_eq(fake_wss.reads, 4);
+    ck_assert_uint_eq(fake_wss.begins, 4);
+}
+END_TEST
+
+START_TEST(looks_at_each_interval_for_processes_of_a_name)
+{
+    const uint64_t next_ns = interval_begin_ns(beginning_ns) + context.interval_ns;
+
+    fake_wss.begin_status = -ESRCH;
+    job = new_job(&by_name, next_ns);
+    for (uint64_t i = 0; i < 4; i++) {
+        frozen_ns = next_ns + i * context.interval_ns + 70 * HR_NS_PER_MS;
+        ck_assert_uint_eq(wss_job_run(job), next_ns + (i + 1) * context.interval_ns);
+        ck_assert_uint_eq(fake_wss.begins, i + 1);
+    }
+}
+END_TEST
+
 static struct wss_target by_damon = {
     .scope = HR_WSS_PROCESSES,
     .label = "other",
@@ -202,6 +250,8 @@ int main(void)
     tcase_add_test(tests, warns_once_of_damon);
     tcase_add_test(tests, begins_at_a_whole_second);
     tcase_add_test(tests, keeps_an_interval_that_is_no_whole_number);
+    tcase_add_test(tests, begins_with_all_others_by_name);
+    tcase_add_test(tests, looks_at_each_interval_for_processes_of_a_name);
     tcase_add_test(tests, reports_a_method_that_replaced_another);
     tcase_add_test(tests, compares_the_method_that_replaces_another);
     tcase_add_test(tests, reports_what_cannot_be_read);

@@ -70,8 +70,8 @@ static void tear_down(void)
 
 /* --- Processes ------------------------------------------------------------ */
 
-/* To find those of a name, all of /proc is read: once for each measurement. */
-/* When it begins, and when it ends, for those that have begun since. */
+/* To find those of a name, all of /proc is read: when a measurement begins, and when it ends, for
+ * those that have begun since. */
 START_TEST(looks_for_processes_twice_a_measurement)
 {
     size_t counts[2] = {0};
@@ -89,6 +89,34 @@ START_TEST(looks_for_processes_twice_a_measurement)
     count_opens(watches, counts, COUNT(counts));
     ck_assert_uint_ge(counts[1], 10); /* and once to see whether it can be opened */
     ck_assert_uint_le(counts[0], 2 * counts[1] + 1);
+}
+END_TEST
+
+/* Targets by name begin together, and where windows follow each other, one begins as another ends.
+ * Each by itself would read it 80 times here. */
+START_TEST(looks_for_all_names_at_once)
+{
+    char options[8192] = "", of[64], line[128];
+    size_t counts[1] = {0};
+
+    add_process(1, "init");
+    for (int i = 0; i < 20; i++) {
+        snprintf(line, sizeof(line), "name-%d", i);
+        add_process(42 + i, line);
+        snprintf(line, sizeof(line), "<Process \"name-%d\">\nMethod \"referenced\"\n</Process>\n",
+                 i);
+        strcat(options, line);
+    }
+    wss_set_interval(1000);
+    const int watches[] = {watch("proc")};
+    harness_begin(options);
+    snprintf(of, sizeof(of), "wss-name-%d/memory-rss", 19);
+    wss_await(of, 1);
+    wss_await(of, 1);
+    ck_assert_int_eq(fake_shutdown(), 0);
+    count_opens(watches, counts, COUNT(counts));
+    ck_assert_uint_ge(counts[0], 1);
+    ck_assert_uint_le(counts[0], 15);
 }
 END_TEST
 
@@ -146,7 +174,7 @@ static void assert_not_beside(const char *top)
     add_in(44, "sshd", "apart", top);
     wss_set_interval(20);
     harness_begin("<Cgroup \"with*\">\n" REFERENCED "</Cgroup>\n"
-                  "<Process \"mysqld\">\n" REFERENCED "</Process>\n"
+                  "<Process \"mysqld\">\nPid 42\n" REFERENCED "</Process>\n"
                   "<Process \"moves\">\nName \"sshd\"\n" REFERENCED "</Process>");
     wss_await_log(1, "such as with: it contains a process of mysqld");
     for (int i = 0; i < 3; i++) {
@@ -178,6 +206,7 @@ int main(void)
     tcase_add_checked_fixture(tests, harness_set_up, tear_down);
     tcase_set_timeout(tests, 90);
     tcase_add_test(tests, looks_for_processes_twice_a_measurement);
+    tcase_add_test(tests, looks_for_all_names_at_once);
     tcase_add_test(tests, finds_cgroups_without_the_mount_table);
     tcase_add_test(tests, measures_no_process_of_a_measured_group);
     tcase_add_test(tests, measures_none_where_it_sees_a_namespace_of_groups);

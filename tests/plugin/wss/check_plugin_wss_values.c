@@ -125,19 +125,16 @@ END_TEST
 START_TEST(spreads_targets_over_the_interval)
 {
     uint64_t first_ms = 0, last_ms = 0;
+    int pids[4];
 
-    for (int i = 0; i < 4; i++) {
-        char name[32];
-        snprintf(name, sizeof(name), "hr-%d-%d", (int)getpid() % 100000, i);
-        wss_start(name, 4, 1);
-    }
+    for (int i = 0; i < 4; i++)
+        pids[i] = wss_start(NULL, 4, 1);
     wss_set_interval(5000);
-    int pid = (int)getpid() % 100000;
-    wss_begin(PATIENT "<Process \"hr-%d-0\">\nWindow 0.02\n" REFERENCED "</Process>\n"
-                      "<Process \"hr-%d-1\">\nWindow 0.02\n" REFERENCED "</Process>\n"
-                      "<Process \"hr-%d-2\">\nWindow 0.02\n" REFERENCED "</Process>\n"
-                      "<Process \"hr-%d-3\">\nWindow 0.02\n" REFERENCED "</Process>\n",
-              pid, pid, pid, pid);
+    wss_begin(PATIENT "<Process \"a\">\nPid %d\nWindow 0.02\n" REFERENCED "</Process>\n"
+                      "<Process \"b\">\nPid %d\nWindow 0.02\n" REFERENCED "</Process>\n"
+                      "<Process \"c\">\nPid %d\nWindow 0.02\n" REFERENCED "</Process>\n"
+                      "<Process \"d\">\nPid %d\nWindow 0.02\n" REFERENCED "</Process>\n",
+              pids[0], pids[1], pids[2], pids[3]);
     for (int count = 0; count < 4;) {
         wss_await("*/memory-referenced", 1);
         count += (int)fake_count("*/memory-referenced");

@@ -87,6 +87,8 @@ int hr_wss_begin(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reaso
 {
     (void)window_ns;
     fake_wss.begins++;
+    if (fake_wss.begin_status < 0)
+        return hr_reason_set(reason, fake_wss.begin_status, "it can't begin");
     int status = check_processes(wss, reason);
     if (status == 0 && wss->options.method == HR_WSS_AUTO && wss->method != fake_wss.replacement) {
         wss->method = fake_wss.replacement;

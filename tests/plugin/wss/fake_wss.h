@@ -16,7 +16,8 @@ struct fake_wss {
     enum hr_wss_method method; /**< of what is opened next; of each begun measurement of "auto" … */
     enum hr_wss_method replacement; /**< … this one replaces it while it begins, if it differs */
     bool ends_windows;
-    int read_status; /**< 0: `sample` */
+    int begin_status; /**< of each beginning */
+    int read_status;  /**< 0: `sample` */
     struct hr_wss_sample sample;
     bool blocks; /**< readings wait for hr_wss_interrupt(), and fail then */
     size_t begins, reads;
