@@ -15,6 +15,7 @@
  *   shared  anonymous memory shared with a child, which touches the same pages
  *   swap    like anon, with what isn't touched swapped out
  *   still   like anon, but nothing is touched any more
+ *   grow    like anon; for each byte that comes it maps TOUCH MiB more, and touches these, too
  *
  * TOUCHER_NAME   the name that it takes, for tests that find processes by name
  * TOUCHER_PAUSE  milliseconds between two rounds, instead of 15
@@ -39,6 +40,7 @@
 #define PAGE      ((size_t)4096)
 #define HUGE_PAGE (2 * MIB)
 #define CANNOT    77
+#define GROWTHS   16
 
 static void read_file(int fd, size_t size)
 {
@@ -99,12 +101,15 @@ static size_t read_rollup(const char *name)
     return kib << 10;
 }
 
-static bool input_has_ended(int milliseconds)
+/* @return 0: nothing has come; 1: a byte; -1: the end. */
+static int read_input(int milliseconds)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     char byte;
 
-    return poll(&input, 1, milliseconds) > 0 && read(STDIN_FILENO, &byte, 1) <= 0;
+    if (poll(&input, 1, milliseconds) <= 0)
+        return 0;
+    return read(STDIN_FILENO, &byte, 1) > 0 ? 1 : -1;
 }
 
 static int pause_ms(void)
@@ -125,8 +130,25 @@ static int be_reader(const char *file, size_t hold, size_t touched)
         return 1;
     do
         read_file(fd, touched);
-    while (!input_has_ended(pause_ms()));
+    while (read_input(pause_ms()) >= 0);
     return 0;
+}
+
+static void touch_until_end(const char *kind, char *memory, size_t touched)
+{
+    char *more[GROWTHS];
+    size_t count = 0;
+    int input;
+
+    do {
+        if (strcmp(kind, "still") != 0)
+            touch_pages(memory, touched);
+        for (size_t i = 0; i < count; i++)
+            touch_pages(more[i], touched);
+        input = read_input(pause_ms());
+        if (input > 0 && count < GROWTHS)
+            more[count++] = map_memory("anon", touched, NULL);
+    } while (input >= 0);
 }
 
 int main(int argc, char **argv)
@@ -162,9 +184,6 @@ int main(int argc, char **argv)
     }
     if (puts("ready") < 0 || fflush(stdout) != 0)
         return 1;
-    do {
-        if (strcmp(kind, "still") != 0)
-            touch_pages(memory, touched);
-    } while (!input_has_ended(pause_ms()));
+    touch_until_end(kind, memory, touched);
     return 0;
 }

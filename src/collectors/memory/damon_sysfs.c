@@ -21,8 +21,8 @@
 #define SCHEMES CONTEXT "schemes/"
 #define TARGETS CONTEXT "targets/"
 
-/* The tag is an update interval that no other program would choose and that never elapses. */
-#define TAG ATTRS "intervals/update_us"
+/* The tag is an interval in which a scheme could use a quota, but ours has none. */
+#define TAG SCHEMES "0/quotas/reset_interval_ms"
 
 /* --- One file ------------------------------------------------------------- */
 
@@ -149,6 +149,7 @@ static int write_attributes(const struct hr_root *root, const struct hr_damon_pl
     } files[] = {
         {ATTRS "intervals/sample_us", plan->sample_us},
         {ATTRS "intervals/aggr_us", plan->aggregation_us},
+        {ATTRS "intervals/update_us", plan->sample_us},
         {ATTRS "nr_regions/max", plan->max_regions},
         {ATTRS "nr_regions/min", plan->min_regions},
     };
@@ -204,7 +205,7 @@ static int write_scheme(const struct hr_root *root, enum hr_damon_scheme scheme)
 
 static int write_schemes(const struct hr_root *root)
 {
-    int status = write_number(root, SCHEMES "nr_schemes", HR_DAMON_SCHEME_COUNT);
+    int status = 0;
 
     for (int i = 0; status == 0 && i < HR_DAMON_SCHEME_COUNT; i++)
         status = write_scheme(root, i);
@@ -261,6 +262,8 @@ static int create_tagged(const struct hr_root *root, uint64_t tag)
     if (status < 0)
         return status;
     status = write_number(root, "0/contexts/nr_contexts", 1);
+    if (status == 0)
+        status = write_number(root, SCHEMES "nr_schemes", HR_DAMON_SCHEME_COUNT);
     if (status == 0)
         status = write_number(root, TAG, tag);
     if (status < 0)

@@ -18,8 +18,8 @@
 #include "process/stat.h"
 #include "process/task_list.h"
 
-/* A tag is an update interval that no program would choose: more than 70,000 years, in
- * microseconds. Added to it are, from the lowest digit on, our PID, our PID namespace, our start,
+/* A tag is an interval that no program would choose: more than 70 million years, in milliseconds.
+ * Added to it are, from the lowest digit on, our PID, our PID namespace, our start,
  * and a number for each measurement. */
 #define TAG_BASE       (UINT64_C(1) << 61)
 #define TAG_PIDS       4194304 /* PID_MAX_LIMIT of the kernel */

@@ -11,7 +11,9 @@
  * - too high where only some pages of a region are touched: half of them count as all;
  * - too low where pages are touched only once or so in the window, between samplings.
  *
- * For processes the result is limited to their resident memory.
+ * For processes the result is limited to their resident memory. What they map meanwhile becomes a
+ * part of the region beside it, however large it is, and so counts as a whole if any of it is
+ * touched.
  *
  * The plan asks for this number of regions from the start. DAMON by itself would begin with a few
  * large ones and divide them after each window; so the first reading is as exact as any. A

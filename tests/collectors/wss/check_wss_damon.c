@@ -25,7 +25,7 @@
 
 #define KDAMONDS "sys/kernel/mm/damon/admin/kdamonds/"
 #define CONTEXT  KDAMONDS "0/contexts/0/"
-#define UPDATE   CONTEXT "monitoring_attrs/intervals/update_us"
+#define TAG      CONTEXT "schemes/0/quotas/reset_interval_ms"
 #define RELEASE  "proc/sys/kernel/osrelease"
 #define MIB      UINT64_C(1048576)
 
@@ -116,6 +116,7 @@ static void add_scheme(int number)
         "access_pattern/nr_accesses/min",
         "access_pattern/age/max",
         "action",
+        "quotas/reset_interval_ms",
     };
     char path[128];
 
@@ -227,6 +228,7 @@ static const struct {
     {CONTEXT "operations", "vaddr"},
     {CONTEXT "monitoring_attrs/intervals/sample_us", "118750"},
     {CONTEXT "monitoring_attrs/intervals/aggr_us", "950000"},
+    {CONTEXT "monitoring_attrs/intervals/update_us", "118750"},
     {CONTEXT "monitoring_attrs/nr_regions/min", "1000"},
     {CONTEXT "monitoring_attrs/nr_regions/max", "4000"},
     {CONTEXT "targets/nr_targets", "2"},
@@ -414,11 +416,11 @@ START_TEST(can_be_interrupted)
     ck_assert_str_ne(content(KDAMONDS "0/state"), "on");
     ck_assert_int_eq(begin(60000), 0);
     ck_assert_str_eq(content(KDAMONDS "0/state"), "on");
-    snprintf(tag, sizeof(tag), "%s", content(UPDATE));
-    tree_write(tree, UPDATE, "1000000");
+    snprintf(tag, sizeof(tag), "%s", content(TAG));
+    tree_write(tree, TAG, "1000000");
     hr_wss_interrupt(root);
     ck_assert_str_eq(content(KDAMONDS "0/state"), "on");
-    tree_write(tree, UPDATE, "%s", tag);
+    tree_write(tree, TAG, "%s", tag);
     hr_wss_interrupt(root);
     ck_assert_str_eq(content(KDAMONDS "0/state"), "off");
     ck_assert_str_eq(content(KDAMONDS "nr_kdamonds"), "1");
@@ -503,7 +505,7 @@ START_TEST(leaves_alone_what_others_use)
     hr_wss_close(wss);
     wss = NULL;
     ck_assert_str_eq(content(KDAMONDS "nr_kdamonds"), "1\n");
-    ck_assert_str_eq(content(UPDATE), "0\n");
+    ck_assert_str_eq(content(TAG), "0\n");
 }
 END_TEST
 
@@ -541,7 +543,7 @@ START_TEST(notices_that_another_process_took_it)
 {
     open_wss(HR_WSS_PROCESSES);
     ck_assert_int_eq(begin(1000), 0);
-    tree_write(tree, UPDATE, "60000000\n");
+    tree_write(tree, TAG, "60000000\n");
     ck_assert_int_eq(read_wss(), -EBUSY);
     hr_wss_close(wss);
     wss = NULL;
@@ -600,7 +602,7 @@ static const struct {
 
 static uint64_t read_tag(void)
 {
-    return strtoull(content(UPDATE), NULL, 10);
+    return strtoull(content(TAG), NULL, 10);
 }
 
 static void assert_in_use(void)
@@ -628,7 +630,7 @@ START_TEST(leaves_what_may_be_in_use)
         tag = 60000000 - TAG_START;
         break;
     }
-    tree_write(tree, UPDATE, "%" PRIu64 "\n", TAG_START + tag);
+    tree_write(tree, TAG, "%" PRIu64 "\n", TAG_START + tag);
     assert_in_use();
     const bool is_ours = foreign[_i].owner == OF_OTHER_NAMESPACE;
     ck_assert_int_eq(hr_wss_left_behind(root, &reason), is_ours ? -EAGAIN : 0);
@@ -692,7 +694,7 @@ START_TEST(recognizes_a_number_that_was_used_again)
     open_wss(HR_WSS_PROCESSES);
     leave_behind();
     uint64_t tag = read_tag();
-    tree_write(tree, UPDATE, "%" PRIu64 "\n", tag - tag % PIDS + 1); /* PID 1 began long ago */
+    tree_write(tree, TAG, "%" PRIu64 "\n", tag - tag % PIDS + 1); /* PID 1 began long ago */
     ck_assert_int_eq(hr_wss_left_behind(root, &reason), -ESTALE);
     ck_assert_int_eq(begin(1000), 0);
     hr_wss_end(wss);
@@ -734,7 +736,7 @@ START_TEST(looks_into_other_containers)
     add_namespace(42, INITIAL, "42");
     add_process(43, MIB);
     add_namespace(43, containers[_i].inner, containers[_i].numbers);
-    tree_write(tree, UPDATE, "%" PRIu64 "\n", tag);
+    tree_write(tree, TAG, "%" PRIu64 "\n", tag);
     if (containers[_i].is_dead) {
         ck_assert(hr_wss_recover(root));
         assert_left_as_found();
@@ -775,7 +777,7 @@ START_TEST(no_two_measurements_have_the_same_tag)
     open_wss(HR_WSS_PROCESSES);
     for (size_t i = 0; i < 5; i++) {
         ck_assert_int_eq(begin(1000), 0);
-        seen[i] = strtoull(content(UPDATE), NULL, 10);
+        seen[i] = strtoull(content(TAG), NULL, 10);
         ck_assert_uint_ge(seen[i], UINT64_C(1000000000000000));
         ck_assert_uint_lt(seen[i], UINT64_MAX / 4);
         for (size_t j = 0; j < i; j++)
@@ -794,7 +796,7 @@ static const struct {
 } lacks[] = {
     {CONTEXT "schemes/1/action", HR_WSS_PROCESSES, -ENOENT, "CONFIG_DAMON_VADDR"},
     {CONTEXT "monitoring_attrs/nr_regions/min", HR_WSS_PROCESSES, -ENOENT, ""},
-    {UPDATE, HR_WSS_PROCESSES, -ENOENT, ""},
+    {TAG, HR_WSS_PROCESSES, -ENOENT, ""},
     {"proc/42/statm", HR_WSS_PROCESSES, -ESRCH, "no such process"},
     {KDAMONDS "nr_kdamonds", HR_WSS_PROCESSES, -ENOENT, "CONFIG_DAMON_SYSFS=y"},
 };

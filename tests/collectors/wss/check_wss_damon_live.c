@@ -185,6 +185,29 @@ START_TEST(measures_the_system)
 }
 END_TEST
 
+/* DAMON looks for it at each sampling, and takes it for a part of the region beside it. */
+START_TEST(knows_what_is_mapped_meanwhile)
+{
+    double mib = 0, expected_mib = 32;
+
+    toucher = toucher_start(-1, "grow", HOLD_MIB, 32, NULL);
+    open_wss(HR_WSS_PROCESSES);
+    for (int i = 0; i < 8 && mib < expected_mib - ALLOWANCE_MIB; i++) {
+        ck_assert_msg(hr_wss_begin(wss, 2 * HR_NS_PER_S, &reason) == 0, "%s", reason.text);
+        usleep(500000);
+        ck_assert_int_eq(write(toucher.input, "", 1), 1);
+        expected_mib += 32;
+        sleep(2);
+        ck_assert_msg(hr_wss_read(wss, 2 * HR_NS_PER_S, &sample, &reason) == 0, "%s", reason.text);
+        mib = (double)sample.referenced_bytes / TOUCHER_MIB;
+        printf("# referenced %.1f MiB of %.1f, of which 32 are mapped meanwhile\n", mib,
+               expected_mib);
+    }
+    ck_assert_double_ge(mib, expected_mib - ALLOWANCE_MIB);
+    ck_assert_double_le(mib, expected_mib + ALLOWANCE_MIB);
+}
+END_TEST
+
 /* A late reading gets the interval that ends next. */
 START_TEST(measures_though_it_is_read_late)
 {
@@ -269,6 +292,7 @@ int main(void)
     tcase_add_loop_test(tests, measures_short_and_long_windows, 0, 2);
     tcase_add_test(tests, measures_several_processes);
     tcase_add_test(tests, measures_the_system);
+    tcase_add_test(tests, knows_what_is_mapped_meanwhile);
     tcase_add_test(tests, measures_though_it_is_read_late);
     tcase_add_test(tests, takes_away_what_one_of_ours_left_behind);
     tcase_add_test(tests, leaves_alone_what_others_use);
