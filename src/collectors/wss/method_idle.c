@@ -28,6 +28,9 @@
  *
  * As with clearing referenced bits, the TLB isn't flushed: windows below some 100 ms read low.
  *
+ * No process waits for a scan, unlike with clearing referenced bits: so one may always take a part
+ * of the window, which is longer the longer that is.
+ *
  * Sources: Documentation/admin-guide/mm/idle_page_tracking.rst, mm/page_idle.c.
  */
 #include <errno.h>
@@ -50,8 +53,12 @@
 #include "wss/method.h"
 #include "wss/method_idle_probe.h"
 
+/* What a scan may take of the longest window, if that is more than the limit. */
+#define PART_OF_WINDOW 10
+
 /* The state of a measurement. */
 struct idle {
+    uint64_t max_scan_ns;         /* 0: none */
     struct hr_page_set covered;   /* pages of the target whose folio was marked */
     struct hr_page_set uncovered; /* pages of the target that couldn't be marked */
     int *outcomes;                /* of marking each process: 0 or a negative errno */
@@ -119,7 +126,8 @@ static int open_groups(const struct hr_wss_subject *subject, struct scan *scan)
     return status < 0 ? status : hr_kpage_open_cgroups(subject->root, &scan->cgroups);
 }
 
-static int open_scan(const struct hr_wss_subject *subject, struct scan **scan)
+static int open_scan(const struct idle *idle, const struct hr_wss_subject *subject,
+                     struct scan **scan)
 {
     struct scan *opened = malloc(sizeof(*opened));
 
@@ -128,7 +136,7 @@ static int open_scan(const struct hr_wss_subject *subject, struct scan **scan)
     opened->flags = opened->cgroups = NULL;
     opened->inodes = (struct hr_cgroup_inodes){0};
     opened->counts = (struct counts){0};
-    opened->deadline_ns = hr_deadline_in(subject->max_scan_ns);
+    opened->deadline_ns = hr_deadline_in(idle->max_scan_ns);
     opened->bitmap = hr_page_idle_open(subject->root);
     int status = opened->bitmap < 0 ? opened->bitmap : 0;
     if (status == 0)
@@ -144,7 +152,7 @@ static int open_scan(const struct hr_wss_subject *subject, struct scan **scan)
 }
 
 /* Fills in the reason for errors of a whole scan. */
-static int explain_scan(const struct hr_wss_subject *subject, int status, struct hr_reason *reason)
+static int explain_scan(const struct idle *idle, int status, struct hr_reason *reason)
 {
     char remedy[HR_REMEDY_SIZE];
 
@@ -152,7 +160,7 @@ static int explain_scan(const struct hr_wss_subject *subject, int status, struct
         return hr_reason_set(reason, status,
                              "scanning the target's memory takes longer than the %" PRIu64
                              " ms allowed: raise the limit, or choose another method",
-                             subject->max_scan_ns / HR_NS_PER_MS);
+                             idle->max_scan_ns / HR_NS_PER_MS);
     if (status == -EACCES || status == -EPERM)
         return hr_reason_set(
             reason, status, "no permission to access the memory of processes: %s",
@@ -288,13 +296,16 @@ static int idle_check_target(const struct hr_wss_subject *subject, struct hr_rea
 static int idle_begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
                       struct hr_reason *reason)
 {
+    struct idle *idle = state;
     struct scan *scan;
 
-    (void)window_ns;
     idle_end(state);
+    idle->max_scan_ns = subject->max_scan_ns;
+    if (idle->max_scan_ns > 0 && idle->max_scan_ns < window_ns / PART_OF_WINDOW)
+        idle->max_scan_ns = window_ns / PART_OF_WINDOW;
     int status = hr_idle_check_lru(subject->root, subject->scope, reason);
     if (status == 0)
-        status = open_scan(subject, &scan);
+        status = open_scan(state, subject, &scan);
     if (status < 0)
         return status;
     status = mark_pages(state, subject, scan);
@@ -302,7 +313,7 @@ static int idle_begin(void *state, const struct hr_wss_subject *subject, uint64_
     if (status == 0)
         return 0;
     idle_end(state);
-    return explain_scan(subject, status, reason);
+    return explain_scan(state, status, reason);
 }
 
 /* --- Counting ------------------------------------------------------------- */
@@ -393,7 +404,7 @@ static int idle_read(void *state, const struct hr_wss_subject *subject, uint64_t
     struct scan *scan;
 
     (void)window_ns;
-    int status = open_scan(subject, &scan);
+    int status = open_scan(state, subject, &scan);
     if (status < 0)
         return status;
     status = find_pages(state, subject, scan, &pages, sample);
@@ -405,7 +416,7 @@ static int idle_read(void *state, const struct hr_wss_subject *subject, uint64_t
     if (status == 0) /* the multi-gen LRU may have been enabled meanwhile */
         status = hr_idle_check_lru(subject->root, subject->scope, reason);
     if (status < 0)
-        return explain_scan(subject, status, reason);
+        return explain_scan(state, status, reason);
     uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
     sample->referenced_bytes = counts.touched * page_size;
     if (subject->scope == HR_WSS_CGROUP)
