@@ -177,11 +177,15 @@ START_TEST(measures_several_processes)
 }
 END_TEST
 
+/* Regions are larger the more memory there is, and some of which others touch a part count. */
 START_TEST(measures_the_system)
 {
+    const double region_mib =
+        (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / TOUCHER_MIB / 1000;
+
     toucher = toucher_start(-1, "anon", HOLD_MIB, TOUCHED_MIB, NULL);
     open_wss(HR_WSS_SYSTEM);
-    assert_measured(2, TOUCHED_MIB - 16, TOUCHED_MIB + 64);
+    assert_measured(2, TOUCHED_MIB - 16, TOUCHED_MIB + 32 * region_mib);
 }
 END_TEST
 
