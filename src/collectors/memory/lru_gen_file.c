@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/reason.h"
+#include "base/release.h"
 #include "base/text.h"
 #include "headroom/capability.h"
 #include "headroom/root.h"
@@ -17,7 +18,7 @@
 /* --- Requirements --------------------------------------------------------- */
 
 /* Bits of "enabled": mm/vmscan.c, enabled_show(). */
-enum capability { HAS_GENERATIONS = 1, WALKS_PAGE_TABLES = 2 };
+enum capability { HAS_GENERATIONS = 1, WALKS_PAGE_TABLES = 2, SKIPS_PAGE_TABLES = 4 };
 
 /* "0x0007\n" */
 static int parse_enabled(const char *text, size_t length, unsigned *enabled)
@@ -58,6 +59,29 @@ int hr_lru_gen_is_enabled(const struct hr_root *root, bool *is_enabled)
     return 0;
 }
 
+/* "0-1\n" */
+static bool has_several_nodes(const struct hr_root *root)
+{
+    char text[256];
+    size_t length;
+
+    int fd = hr_root_openat(root, "sys/devices/system/node/has_memory", O_RDONLY);
+    int status = hr_text_read_and_close(fd, text, sizeof(text), &length);
+    return status == 0 && (memchr(text, '-', length) != NULL || memchr(text, ',', length) != NULL);
+}
+
+/* A walk skips page tables that weren't used since the walk before, by a bit that this one cleared,
+ * even if it was for another node's pages: those of the node that is walked next are missed. From
+ * 6.12 on commands disregard that bit; an unknown release counts as a later one. */
+static bool misses_other_nodes(const struct hr_root *root, unsigned enabled)
+{
+    struct hr_release release;
+
+    return (enabled & SKIPS_PAGE_TABLES) != 0 && hr_release_read(root, &release) == 0 &&
+           (release.major < 6 || (release.major == 6 && release.minor < 12)) &&
+           has_several_nodes(root);
+}
+
 static int probe_enabled(const struct hr_root *root, bool aging, struct hr_reason *reason)
 {
     unsigned enabled = 0;
@@ -77,6 +101,12 @@ static int probe_enabled(const struct hr_root *root, bool aging, struct hr_reaso
         return hr_reason_set(reason, -EOPNOTSUPP,
                              "aging doesn't walk page tables (" HR_LRU_GEN_ENABLED
                              " is 0x%04x): write y to it, or do without aging",
+                             enabled);
+    if (aging && misses_other_nodes(root, enabled))
+        return hr_reason_set(reason, -EOPNOTSUPP,
+                             "before Linux 6.12, where memory is of several nodes, aging misses "
+                             "what is touched (" HR_LRU_GEN_ENABLED " is 0x%04x): write 3 to it, "
+                             "or do without aging",
                              enabled);
     return 0;
 }

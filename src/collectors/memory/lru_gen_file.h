@@ -21,7 +21,8 @@ struct hr_reason;
 #define HR_LRU_GEN_ENABLED "/sys/kernel/mm/lru_gen/enabled"
 
 /**
- * Checks whether generations can be read and, with aging, whether the kernel walks page tables.
+ * Checks whether generations can be read and, with aging, whether the kernel walks page tables, and
+ * all of them.
  *
  * @return 0; -ENOENT: the kernel lacks them, or debugfs isn't mounted; -EOPNOTSUPP: switched off;
  *         -EACCES or -EPERM; -EBADMSG; each with a reason.

@@ -882,6 +882,36 @@ START_TEST(reports_what_it_lacks)
 }
 END_TEST
 
+static const struct {
+    const char *release, *nodes, *enabled; /* the first two NULL: missing */
+    int aging;
+} nodes[] = {
+    {"6.1.0-50-amd64\n", "0-1\n", "0x0007\n", -EOPNOTSUPP},
+    {"6.11.10\n", "0,2\n", "0x0007\n", -EOPNOTSUPP},
+    {"6.1.0-50-amd64\n", "0-1\n", "0x0003\n", 0},
+    {"6.1.0-50-amd64\n", "0\n", "0x0007\n", 0},
+    {"6.1.0-50-amd64\n", NULL, "0x0007\n", 0},
+    {"6.12.1\n", "0-1\n", "0x0007\n", 0},
+    {"7.2.0\n", "0-1\n", "0x0007\n", 0},
+    {NULL, "0-1\n", "0x0007\n", 0},
+};
+
+/* What the kernel misses by itself isn't taken for untouched. */
+START_TEST(does_not_age_several_nodes_where_that_misses_pages)
+{
+    tree_write(tree, ENABLED, "%s", nodes[_i].enabled);
+    tree_write(tree, FILE_PATH, "%s", "");
+    if (nodes[_i].release != NULL)
+        tree_write(tree, "proc/sys/kernel/osrelease", "%s", nodes[_i].release);
+    if (nodes[_i].nodes != NULL)
+        tree_write(tree, "sys/devices/system/node/has_memory", "%s", nodes[_i].nodes);
+    reason = (struct hr_reason){0};
+    ck_assert_int_eq(hr_lru_gen_file_probe(root, true, &reason), nodes[_i].aging);
+    ck_assert(nodes[_i].aging == 0 || strstr(reason.text, "0x0007): write 3 to it") != NULL);
+    ck_assert_int_eq(hr_lru_gen_file_probe(root, false, &reason), 0);
+}
+END_TEST
+
 START_TEST(measures_no_processes)
 {
     ck_assert_int_eq(hr_wss_probe(root, HR_WSS_LRU_GEN, HR_WSS_PROCESSES, &reason), -EOPNOTSUPP);
@@ -923,6 +953,7 @@ int main(void)
     tcase_add_test(tests, finds_a_group_with_all_below_it);
     tcase_add_test(tests, is_not_chosen_for_aging_where_it_cannot);
     tcase_add_loop_test(tests, reports_what_it_lacks, 0, ROWS(needs));
+    tcase_add_loop_test(tests, does_not_age_several_nodes_where_that_misses_pages, 0, ROWS(nodes));
     tcase_add_test(tests, measures_no_processes);
     return run_suite("wss lru_gen", tests);
 }

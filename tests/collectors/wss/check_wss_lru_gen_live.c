@@ -341,8 +341,7 @@ int main(void)
         return 0;
     }
     groups_free(probe);
-    if (hr_root_open("/", &root) < 0 ||
-        hr_wss_probe(root, HR_WSS_LRU_GEN, HR_WSS_CGROUP, &reason) < 0) {
+    if (hr_root_open("/", &root) < 0 || hr_lru_gen_file_probe(root, true, &reason) < 0) {
         printf("1..0 # SKIP %s\n", reason.text);
         return 0;
     }
