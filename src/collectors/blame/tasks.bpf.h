@@ -43,6 +43,13 @@ static __always_inline __u32 take_way(const struct task_set *set)
     return taken;
 }
 
+/* Later compilers know that this is so, and would leave it out; the verifier doesn't. */
+static __always_inline __u32 within_ways(__u32 way)
+{
+    barrier_var(way);
+    return way & (WAYS - 1);
+}
+
 /* A task that isn't known yet: what it waited for before isn't, either. @return which of its set it
  * is, from 0 on. */
 __noinline __u32 add_task(__u32 tid, __u64 start_time, __u64 now)
@@ -52,7 +59,7 @@ __noinline __u32 add_task(__u32 tid, __u64 start_time, __u64 now)
     if (!set)
         return 0;
     __u32 way = find_way(set, tid);
-    way = (way > 0 ? way - 1 : take_way(set)) & (WAYS - 1);
+    way = within_ways(way > 0 ? way - 1 : take_way(set));
     set->tids[way] = tid;
     set->tasks[way] = (struct task){.start_time = start_time, .queued = now};
     return way;
@@ -68,7 +75,7 @@ static __always_inline struct task *find_task(struct task_struct *task)
     const __u32 way = find_way(set, tid);
     if (way == 0)
         return 0;
-    struct task *found = &set->tasks[(way - 1) & (WAYS - 1)];
+    struct task *found = &set->tasks[within_ways(way - 1)];
     return found->start_time == task->start_time ? found : 0;
 }
 
@@ -82,7 +89,7 @@ static __always_inline struct task *keep_task(struct task_struct *task, __u64 no
     __u32 way = find_way(set, tid) - 1;
     if (way >= WAYS || set->tasks[way].start_time != task->start_time)
         way = add_task(tid, task->start_time, now);
-    return &set->tasks[way & (WAYS - 1)];
+    return &set->tasks[within_ways(way)];
 }
 
 /* Waits that ended since its last arrival without another, by moving. If there was another one, it
