@@ -55,7 +55,7 @@ const struct hr_osnoise_options hr_osnoise_defaults = {
     .period_us = HR_US_PER_S,
     .runtime_us = HR_US_PER_S / 100,
     .threshold_us = 1,
-    .timerlat = {.period_us = 1000, .priority = HR_OSNOISE_TIMERLAT_RANK},
+    .timerlat = {.period_us = 1000, .priority = {HR_OSNOISE_TIMERLAT_RANK}},
     .max_duty_pct = 10,
 };
 

@@ -221,7 +221,7 @@ static const struct hr_priority *rank_of(const struct hr_osnoise_options *option
 static bool has_default_rank(const struct hr_osnoise_options *options)
 {
     static const struct hr_priority ordinary = {HR_POLICY_OTHER, 0};
-    static const struct hr_priority of_timerlat = HR_OSNOISE_TIMERLAT_RANK;
+    static const struct hr_priority of_timerlat = {HR_OSNOISE_TIMERLAT_RANK};
     const struct hr_priority *rank = rank_of(options);
     const struct hr_priority *kernel =
         options->mode == HR_OSNOISE_TIMERLAT ? &of_timerlat : &ordinary;

@@ -12,11 +12,8 @@
 #include "headroom/osnoise.h"
 #include "osnoise/records.h"
 
-/** The rank with which the kernel starts the threads. */
-#define HR_OSNOISE_TIMERLAT_RANK                                                                   \
-    {                                                                                              \
-        HR_POLICY_FIFO, 95                                                                         \
-    }
+/** The rank with which the kernel starts the threads, of a struct hr_priority, within braces. */
+#define HR_OSNOISE_TIMERLAT_RANK HR_POLICY_FIFO, 95
 
 struct hr_osnoise_timerlat;
 

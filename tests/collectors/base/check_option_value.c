@@ -7,18 +7,10 @@
 #include "headroom/option_value.h"
 #include "support/suite.h"
 
-#define TEXT(value)                                                                                \
-    {                                                                                              \
-        HR_OPTION_TEXT, .text = (value)                                                            \
-    }
-#define NUMBER(value)                                                                              \
-    {                                                                                              \
-        HR_OPTION_NUMBER, .number = (value)                                                        \
-    }
-#define BOOLEAN                                                                                    \
-    {                                                                                              \
-        .type = HR_OPTION_BOOLEAN                                                                  \
-    }
+/* Within braces. */
+#define TEXT(value)   HR_OPTION_TEXT, .text = (value)
+#define NUMBER(value) HR_OPTION_NUMBER, .number = (value)
+#define BOOLEAN       .type = HR_OPTION_BOOLEAN
 
 static const struct {
     const char *plugin, *block, *name;
@@ -26,115 +18,115 @@ static const struct {
     size_t count;
     const char *accepted; /* NULL: it accepts them */
 } given[] = {
-    {"psi", "Plugin", "system", {BOOLEAN}, 1, NULL},
-    {"psi", "Plugin", "System", {TEXT("true")}, 1, "true or false, without quotes"},
-    {"psi", "Plugin", "System", {BOOLEAN, BOOLEAN}, 2, "true or false, without quotes"},
-    {"psi", "Plugin", "Resource", {TEXT("cpu"), TEXT("IO")}, 2, NULL},
+    {"psi", "Plugin", "system", {{BOOLEAN}}, 1, NULL},
+    {"psi", "Plugin", "System", {{TEXT("true")}}, 1, "true or false, without quotes"},
+    {"psi", "Plugin", "System", {{BOOLEAN}, {BOOLEAN}}, 2, "true or false, without quotes"},
+    {"psi", "Plugin", "Resource", {{TEXT("cpu")}, {TEXT("IO")}}, 2, NULL},
     {"psi",
      "Plugin",
      "Resource",
-     {TEXT("cpu"), TEXT("memry")},
+     {{TEXT("cpu")}, {TEXT("memry")}},
      2,
      "one or more of \"cpu\", \"memory\", \"io\" and \"irq\"; \"memory\" may be meant"},
     {"psi",
      "Trigger",
      "Resource",
-     {TEXT("cpuu")},
+     {{TEXT("cpuu")}},
      1,
      "\"cpu\", \"memory\", \"io\" or \"irq\"; \"cpu\" may be meant"},
-    {"psi", "Trigger", "Resource", {TEXT("net")}, 1, "\"cpu\", \"memory\", \"io\" or \"irq\""},
-    {"psi", "Trigger", "Level", {NUMBER(1)}, 1, "\"some\" or \"full\""},
-    {"psi", "Trigger", "Stall", {NUMBER(0.000001)}, 1, NULL},
-    {"psi", "Trigger", "Stall", {NUMBER(0)}, 1, "a number of seconds from 0.000001 to 10"},
-    {"psi", "Trigger", "Window", {NUMBER(0.1)}, 1, NULL},
-    {"psi", "Trigger", "Window", {NUMBER(10.1)}, 1, "a number of seconds from 0.1 to 10"},
-    {"psi", "Trigger", "TopTasks", {NUMBER(10)}, 1, NULL},
-    {"psi", "Trigger", "TopTasks", {NUMBER(11)}, 1, "a whole number from 0 to 10"},
-    {"psi", "Trigger", "TopTasks", {NUMBER(1.5)}, 1, "a whole number from 0 to 10"},
-    {"psi", "Plugin", "Trigger", {TEXT("memory-stall")}, 1, NULL},
+    {"psi", "Trigger", "Resource", {{TEXT("net")}}, 1, "\"cpu\", \"memory\", \"io\" or \"irq\""},
+    {"psi", "Trigger", "Level", {{NUMBER(1)}}, 1, "\"some\" or \"full\""},
+    {"psi", "Trigger", "Stall", {{NUMBER(0.000001)}}, 1, NULL},
+    {"psi", "Trigger", "Stall", {{NUMBER(0)}}, 1, "a number of seconds from 0.000001 to 10"},
+    {"psi", "Trigger", "Window", {{NUMBER(0.1)}}, 1, NULL},
+    {"psi", "Trigger", "Window", {{NUMBER(10.1)}}, 1, "a number of seconds from 0.1 to 10"},
+    {"psi", "Trigger", "TopTasks", {{NUMBER(10)}}, 1, NULL},
+    {"psi", "Trigger", "TopTasks", {{NUMBER(11)}}, 1, "a whole number from 0 to 10"},
+    {"psi", "Trigger", "TopTasks", {{NUMBER(1.5)}}, 1, "a whole number from 0 to 10"},
+    {"psi", "Plugin", "Trigger", {{TEXT("memory-stall")}}, 1, NULL},
     {"psi",
      "Plugin",
      "Trigger",
-     {TEXT("")},
+     {{TEXT("")}},
      0,
      "a name of 1 to 64 letters, digits, \"_\", \"-\" and \".\" in quotes, as in <Trigger "
      "\"memory-stall\">"},
     {"psi",
      "Plugin",
      "Root",
-     {TEXT("host")},
+     {{TEXT("host")}},
      1,
      "the absolute path of a directory where the host's / is mounted"},
     {"cgroup_perf",
      "Plugin",
      "Event",
-     {TEXT("cycles"), TEXT("")},
+     {{TEXT("cycles")}, {TEXT("")}},
      2,
      "names of events in quotes, up to 32, which are counted together"},
-    {"wss", "Plugin", "MinAge", {NUMBER(0)}, 1, NULL},
-    {"wss", "Include", "MinAge", {NUMBER(0.5)}, 1, NULL},
-    {"psi", "Include", "MinAge", {NUMBER(86400)}, 1, NULL},
-    {"psi", "Plugin", "MinAge", {NUMBER(86401)}, 1, "a number of seconds from 0 to 86400"},
-    {"headroom", "Include", "MinAge", {NUMBER(-1)}, 1, "a number of seconds from 0 to 86400"},
-    {"headroom", "Plugin", "MinAge", {TEXT("60")}, 1, "a number of seconds from 0 to 86400"},
-    {"wss", "Plugin", "MaxRSS", {TEXT("64G")}, 1, NULL},
+    {"wss", "Plugin", "MinAge", {{NUMBER(0)}}, 1, NULL},
+    {"wss", "Include", "MinAge", {{NUMBER(0.5)}}, 1, NULL},
+    {"psi", "Include", "MinAge", {{NUMBER(86400)}}, 1, NULL},
+    {"psi", "Plugin", "MinAge", {{NUMBER(86401)}}, 1, "a number of seconds from 0 to 86400"},
+    {"headroom", "Include", "MinAge", {{NUMBER(-1)}}, 1, "a number of seconds from 0 to 86400"},
+    {"headroom", "Plugin", "MinAge", {{TEXT("60")}}, 1, "a number of seconds from 0 to 86400"},
+    {"wss", "Plugin", "MaxRSS", {{TEXT("64G")}}, 1, NULL},
     {"wss",
      "Plugin",
      "MaxRSS",
-     {TEXT("64X")},
+     {{TEXT("64X")}},
      1,
      "a whole number of bytes, or with K, M, G or T, as \"64G\""},
-    {"wss", "System", "Window", {NUMBER(1), NUMBER(10)}, 2, NULL},
+    {"wss", "System", "Window", {{NUMBER(1)}, {NUMBER(10)}}, 2, NULL},
     {"wss",
      "System",
      "Window",
-     {NUMBER(10), NUMBER(1)},
+     {{NUMBER(10)}, {NUMBER(1)}},
      2,
      "1 to 8 numbers of seconds from 0.001 to 3600, in whole milliseconds, each above the one "
      "before"},
-    {"wss", "Process", "PidFile", {TEXT("here")}, 1, "an absolute path"},
-    {"osnoise", "Plugin", "CPUs", {NUMBER(3), TEXT("4-6")}, 2, NULL},
+    {"wss", "Process", "PidFile", {{TEXT("here")}}, 1, "an absolute path"},
+    {"osnoise", "Plugin", "CPUs", {{NUMBER(3)}, {TEXT("4-6")}}, 2, NULL},
     {"osnoise",
      "Plugin",
      "CPUs",
-     {TEXT("6-4")},
+     {{TEXT("6-4")}},
      1,
      "CPUs as the kernel writes them, such as \"2-7\" or \"0,4-6\", below 8192; \"isolated\", "
      "\"!isolated\" or \"nohz_full\""},
-    {"osnoise", "Plugin", "CPUs", {TEXT("isolated"), NUMBER(3)}, 2, NULL},
-    {"cgroup_perf", "Plugin", "CPUs", {TEXT("nohz_full")}, 1, NULL},
-    {"osnoise", "Plugin", "MaxDuty", {NUMBER(0)}, 1, "a number of percent above 0, up to 100"},
-    {"headroom", "Cgroup", "Trouble", {TEXT("io"), NUMBER(100)}, 2, NULL},
+    {"osnoise", "Plugin", "CPUs", {{TEXT("isolated")}, {NUMBER(3)}}, 2, NULL},
+    {"cgroup_perf", "Plugin", "CPUs", {{TEXT("nohz_full")}}, 1, NULL},
+    {"osnoise", "Plugin", "MaxDuty", {{NUMBER(0)}}, 1, "a number of percent above 0, up to 100"},
+    {"headroom", "Cgroup", "Trouble", {{TEXT("io")}, {NUMBER(100)}}, 2, NULL},
     {"headroom",
      "Plugin",
      "Trouble",
-     {TEXT("io")},
+     {{TEXT("io")}},
      1,
      "\"cpu\", \"memory\" or \"io\", and a percentage above 0, up to 100"},
-    {"headroom", "Plugin", "Alert", {TEXT("a")}, 1, "no value, as it is a block: <Alert>"},
-    {"headroom", "Plugin", "StateFile", {TEXT("/a/")}, 1, "the absolute path of a file"},
-    {"wss", "Plugin", "Root", {TEXT("/proc")}, 1, NULL},
+    {"headroom", "Plugin", "Alert", {{TEXT("a")}}, 1, "no value, as it is a block: <Alert>"},
+    {"headroom", "Plugin", "StateFile", {{TEXT("/a/")}}, 1, "the absolute path of a file"},
+    {"wss", "Plugin", "Root", {{TEXT("/proc")}}, 1, NULL},
     {"wss",
      "Plugin",
      "Root",
-     {TEXT("/does/not/exist")},
+     {{TEXT("/does/not/exist")}},
      1,
      "the absolute path of a directory where the host's / is mounted (No such file or directory)"},
     {"wss",
      "Plugin",
      "Root",
-     {TEXT("proc")},
+     {{TEXT("proc")}},
      1,
      "the absolute path of a directory where the host's / is mounted"},
-    {"psi", "Plugin", "Trigger", {TEXT("cpu-some_1.5")}, 1, NULL},
+    {"psi", "Plugin", "Trigger", {{TEXT("cpu-some_1.5")}}, 1, NULL},
     {"psi",
      "Plugin",
      "Trigger",
-     {TEXT("cpu some")},
+     {{TEXT("cpu some")}},
      1,
      "a name of 1 to 64 letters, digits, \"_\", \"-\" and \".\" in quotes, as in <Trigger "
      "\"memory-stall\">"},
-    {"headroom", "Plugin", "Wonderful", {TEXT("a")}, 1, NULL},
+    {"headroom", "Plugin", "Wonderful", {{TEXT("a")}}, 1, NULL},
 };
 
 static struct hr_option option_of(int index)
@@ -155,7 +147,7 @@ END_TEST
 
 START_TEST(finds_words)
 {
-    const struct hr_option_value values[] = {TEXT("Always"), TEXT("never"), NUMBER(1)};
+    const struct hr_option_value values[] = {{TEXT("Always")}, {TEXT("never")}, {NUMBER(1)}};
     const struct hr_option option = {"psi", "Plugin", "Blame", values, 3};
 
     ck_assert_int_eq(hr_option_find_word(&option, 0), 1);

@@ -190,14 +190,13 @@ END_TEST
 
 static void put_sample_event(struct page *page, uint64_t runtime, uint64_t noise)
 {
-    struct {
+    struct __attribute__((packed)) {
         uint16_t type;
         uint8_t flags, preempt_count;
         int32_t pid;
         uint64_t runtime, noise, max_sample;
         int32_t hw, irq, nmi, softirq, thread;
-    } __attribute__((packed))
-    event = {FAKE_TRACEFS_SAMPLE, 0, 0, 1, runtime, noise, 60, 1, 2, 3, 4, 5};
+    } event = {FAKE_TRACEFS_SAMPLE, 0, 0, 1, runtime, noise, 60, 1, 2, 3, 4, 5};
 
     put_event(page, &event, sizeof(event));
 }
