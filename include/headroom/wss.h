@@ -81,9 +81,9 @@ struct hr_wss_options {
     /** How much CPU time one scan of memory may take; 0: no limit. With referenced a scan covers
      * one process; with idle, and with lru_gen and aging, the whole target, once to mark it and
      * once for each reading. With idle, for which no process waits, it may take a tenth of the
-     * longest window if that is more. A scan that takes longer is given up. Referenced and lru_gen
-     * also don't start one that is expected to. Each call of hr_wss_begin() tries again: wait
-     * longer and longer before you do. */
+     * longest window if that is more, up to ten times as long. A scan that takes longer is given
+     * up. Referenced and lru_gen also don't start one that is expected to. Each call of
+     * hr_wss_begin() tries again: wait longer and longer before you do. */
     uint64_t max_scan_ns;
     /** Targets with more memory aren't measured by the methods that walk it (referenced, idle); 0:
      * no limit. The memory is what is resident of all their processes together; of that of files

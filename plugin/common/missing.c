@@ -18,7 +18,13 @@
 
 /* --- Ends ----------------------------------------------------------------- */
 
-/* Whether other series of the same group or CPU had a value since. */
+/* Values of one read come one after the other. */
+static cdtime_t due_of(const value_list_t *series)
+{
+    return series->time + series->interval + series->interval / 2;
+}
+
+/* Whether other series of the same group or CPU had a value since its was due. */
 static bool is_one_of_several(const value_list_t *series)
 {
     char begin[4 * DATA_MAX_NAME_LEN];
@@ -27,11 +33,11 @@ static bool is_one_of_several(const value_list_t *series)
     char *name;
     bool is_one = false;
 
-    snprintf(begin, sizeof(begin), "%s/%s-%s/", series->host, series->plugin,
-             series->plugin_instance);
+    const size_t length = (size_t)snprintf(begin, sizeof(begin), "%s/%s-%s/", series->host,
+                                           series->plugin, series->plugin_instance);
     while (!is_one && cache != NULL && uc_iterator_next(cache, &name) == 0)
-        is_one = strncmp(name, begin, strlen(begin)) == 0 &&
-                 uc_iterator_get_time(cache, &time) == 0 && time > series->time;
+        is_one = strncmp(name, begin, length) == 0 && uc_iterator_get_time(cache, &time) == 0 &&
+                 time > due_of(series);
     uc_iterator_destroy(cache);
     return is_one;
 }
@@ -51,7 +57,7 @@ static void write_reason(const value_list_t *series, cdtime_t now, char *reason,
         break;
     case ABSENCE_UNKNOWN:
         if (is_one_of_several(series))
-            snprintf(reason, size, "this isn't known at the moment, other values of it are");
+            snprintf(reason, size, "its value isn't known now, though others of it are");
         else
             snprintf(reason, size, "no value has come for %.0f s",
                      CDTIME_T_TO_DOUBLE(now - series->time));
@@ -151,12 +157,6 @@ static cdtime_t come_until(void)
     if (submit_newest() > own.seen)
         return own.seen;
     return own.ended > own.seen ? own.ended : own.seen;
-}
-
-/* Values of one read come one after the other. */
-static cdtime_t due_of(const value_list_t *series)
-{
-    return series->time + series->interval + series->interval / 2;
 }
 
 /* Whether a series has no values though the plugin's have come that were read later. Of another

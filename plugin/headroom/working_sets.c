@@ -15,8 +15,10 @@
 /* Windows are of seconds to minutes. */
 #define REFRESH_NS (60 * HR_NS_PER_S)
 
-/* What was touched earlier needn't be needed now; but a window may be longer. */
+/* What was touched earlier needn't be needed now; but a window may be longer, and the next value
+ * comes, and is seen, a little after that. */
 #define AGE_MAX_S 600
+#define LATE_S    120
 
 /* As the plugin wss names them. */
 #define SERIES_BEGIN "/wss-"
@@ -113,19 +115,25 @@ static size_t find_first(const struct working_sets *sets, const char *instance)
     return first;
 }
 
-/* Windows of a set end one after the other. @param newest  when the last of them did. */
-static bool is_old(const struct hr_room_working_set *set, cdtime_t newest)
+/* @return the length of the longest window; 0: there is none. */
+static double longest_s(const struct hr_room_working_set *set)
+{
+    return set->count > 0 ? set->window_s[set->count - 1] : 0;
+}
+
+/* Windows of a set end one after the other. @param ended  when the longest did. */
+static bool is_old(const struct hr_room_working_set *set, cdtime_t ended)
 {
     const cdtime_t now = cdtime();
-    const double age_s = now > newest ? CDTIME_T_TO_DOUBLE(now - newest) : 0;
+    const double age_s = now > ended ? CDTIME_T_TO_DOUBLE(now - ended) : 0;
 
-    return set->count > 0 && age_s > fmax(AGE_MAX_S, set->window_s[set->count - 1]);
+    return age_s > fmax(AGE_MAX_S, longest_s(set)) + LATE_S;
 }
 
 void working_sets_find(const struct working_sets *sets, const char *instance,
                        struct hr_room_working_set *set)
 {
-    cdtime_t newest = 0;
+    cdtime_t ended = 0;
 
     set->count = 0;
     for (size_t i = find_first(sets, instance);
@@ -135,10 +143,12 @@ void working_sets_find(const struct working_sets *sets, const char *instance,
             set->count = 0;
             return;
         }
+        const double longest_before_s = longest_s(set);
         hr_room_working_set_add(set, window->name, window->bytes);
-        newest = window->time > newest ? window->time : newest;
+        if (longest_s(set) > longest_before_s)
+            ended = window->time;
     }
-    if (is_old(set, newest))
+    if (is_old(set, ended))
         set->count = 0;
 }
 

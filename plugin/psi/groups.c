@@ -7,7 +7,6 @@
 #include "common/log.h"
 #include "headroom/array.h"
 #include "headroom/cgroup.h"
-#include "headroom/clock.h"
 
 #define PLUGIN "psi"
 
@@ -68,6 +67,14 @@ static void add_group(struct psi_groups *groups, struct hr_cgroup *group)
     group->data = added;
 }
 
+/* What it waits from now on is known, though its values weren't read yet. */
+static void note_begin(const struct psi_groups *groups, struct psi_group *of_group)
+{
+    of_group->has_begun = groups->is_begun && of_group->series.psi != NULL;
+    if (of_group->has_begun)
+        hr_psi_read(of_group->series.psi, &of_group->begun);
+}
+
 static void begin_series(const struct psi_groups *groups, const struct hr_cgroup *group)
 {
     struct psi_group *of_group = group->data;
@@ -78,6 +85,7 @@ static void begin_series(const struct psi_groups *groups, const struct hr_cgroup
     if (!of_group->is_young &&
         psi_series_open_cgroup(&of_group->series, groups->series_options, group) < 0)
         ERROR(PLUGIN ": cgroup %s is left out: out of memory.", group->path);
+    note_begin(groups, of_group);
 }
 
 void psi_groups_begin_series(struct psi_groups *groups)
@@ -138,7 +146,6 @@ static void start_group(struct psi_groups *groups, struct hr_cgroup *group)
 {
     struct psi_group *started = group->data;
 
-    started->filled_ns = groups->is_begun ? hr_clock_ns() : 0;
     begin_series(groups, group);
     for (size_t i = 0; i < started->alert_count; i++)
         psi_alert_arm(&started->alerts[i]);

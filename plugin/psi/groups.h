@@ -22,9 +22,9 @@
 struct psi_group {
     SLIST_ENTRY(psi_group) removed;
     struct psi_series series;
-    bool is_young;      /**< has no series yet; changed with both locks held */
-    uint64_t filled_ns; /**< when it was seen that it has processes, after it had none, or was new;
-                             0: it had some when the plugin began */
+    bool is_young;  /**< has no series yet; changed with both locks held */
+    bool has_begun; /**< its series, since the plugin's first read: it was new, empty, or young */
+    struct hr_psi_snapshot begun; /**< what it had waited by then */
     struct psi_top_standing standing;
     struct psi_taken *taken; /**< NULL: none is published */
     size_t alert_count;
@@ -41,7 +41,7 @@ struct psi_groups {
     struct hr_cgroup_set *set;             /**< NULL without a Cgroup option */
     size_t changes;                        /**< of the set, and of who is young, so far */
     cdtime_t taken_time;                   /**< when psi_taken_sample() submitted last; 0: never */
-    bool is_begun;                         /**< what was there at the start is known */
+    bool is_begun;                         /**< what was there at the first read is known */
     bool is_closing;                       /**< nothing is submitted any more */
     size_t alert_count;                    /**< of all groups */
     struct psi_top_candidate *candidates;  /**< room for all groups */

@@ -9,12 +9,6 @@
 #include "headroom/clock.h"
 #include "psi/groups.h"
 
-/* A group whose values weren't read yet, but that got its processes lately, waits since then. */
-#define NEW_NS (60 * HR_NS_PER_S)
-
-/* That is seen a moment later. */
-#define SEEN_LATER_US 100000
-
 /* What a group waited since a read of its values. */
 struct wait {
     const struct hr_cgroup *group; /* NULL: none */
@@ -39,11 +33,6 @@ static const struct hr_psi_sample *find_earlier(const struct psi_series *series,
     return previous == NULL || (latest != NULL && latest->time_ns <= before_ns) ? latest : previous;
 }
 
-static bool is_filled_lately(const struct psi_group *group)
-{
-    return group->filled_ns != 0 && hr_clock_ns() - group->filled_ns < NEW_NS;
-}
-
 /* @param stall  receives what was known of it. @return since when, 0: it isn't known. */
 static uint64_t find_before(const struct hr_cgroup *group,
                             const struct hr_psi_trigger_options *trigger,
@@ -54,16 +43,10 @@ static uint64_t find_before(const struct hr_cgroup *group,
     const struct hr_psi_sample *earlier =
         find_earlier(&of_group->series, trigger->resource, hr_clock_ns() - window_ns);
 
-    *stall = earlier != NULL ? earlier->stall[trigger->level] : (struct hr_psi_stall){0};
     if (earlier == NULL)
-        return is_filled_lately(of_group) ? of_group->filled_ns : 0;
+        earlier = sample_of(&of_group->begun, of_group->has_begun, trigger->resource);
+    *stall = earlier != NULL ? earlier->stall[trigger->level] : (struct hr_psi_stall){0};
     return stall->present ? earlier->time_ns : 0;
-}
-
-/* A total of more than the time since the group was filled is of before, too. */
-static bool is_of_before(const struct hr_psi_stall *before, uint64_t now_us, uint64_t elapsed_us)
-{
-    return !before->present && now_us > elapsed_us + SEEN_LATER_US;
 }
 
 /* By the kernel's averages: over a minute and over five they are high for minutes after a stall
@@ -90,12 +73,9 @@ static bool read_wait(const struct hr_cgroup *group, const struct hr_psi_trigger
     const uint64_t now_us = now.stall[trigger->level].total_us;
     const uint64_t elapsed_us = (now.time_ns - since_ns) / HR_NS_PER_US;
     const uint64_t known_us = before.total_us + (lasts ? 0 : usual_us(&before, elapsed_us));
-    if (now_us <= known_us || is_of_before(&before, now_us, elapsed_us))
+    if (now_us <= known_us)
         return false;
-    const uint64_t stalled_us = now_us - before.total_us;
-    *wait = (struct wait){group, since_ns,
-                          stalled_us < elapsed_us || before.present ? stalled_us : elapsed_us,
-                          now_us - known_us, elapsed_us};
+    *wait = (struct wait){group, since_ns, now_us - before.total_us, now_us - known_us, elapsed_us};
     return true;
 }
 

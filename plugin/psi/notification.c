@@ -245,7 +245,7 @@ static bool append_place(struct message *message, const struct psi_findings *fin
 {
     const char *const before = findings->cause[0] != '\0' ? "; " : ": ";
 
-    if (findings->takers != NULL)
+    if (findings->takers != NULL && findings->takers->count > 0)
         return append_takers(message, findings->takers, before);
     return is_named(findings->longest, event) && append_longest(message, findings->longest, before);
 }

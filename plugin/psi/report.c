@@ -348,7 +348,7 @@ void psi_report_end_scan(struct psi_alert *alert, struct psi_scan *scan)
     }
     alert->scan = NULL;
     if (scan->is_second)
-        queue_report(alert, &scan->waiting, scan->blame != NULL ? &scan->takers : NULL);
+        queue_report(alert, &scan->waiting, &scan->takers);
     else
         take_first_sample(alert, scan);
 }

@@ -249,9 +249,9 @@ static void compare_idle(void)
     struct hr_wss *wss =
         open_one(HR_WSS_IDLE, (struct hr_wss_target){.scope = HR_WSS_CGROUP, .cgroup = path}, NULL);
     double bare_ms = read_all_frames_ms();
-    printf(
-        "# a group of 8 MiB in a machine of %ld: idle %.1f ms, the group of each frame %.1f ms\n",
-        sysconf(_SC_PHYS_PAGES) >> 8, median_of_all(&wss, 1), bare_ms);
+    printf("# a group of 8 MiB in a machine of %ld MiB: idle %.1f ms, the group of each frame %.1f "
+           "ms\n",
+           sysconf(_SC_PHYS_PAGES) >> 8, median_of_all(&wss, 1), bare_ms);
     fflush(stdout);
     toucher_end(&toucher);
     groups_free(groups);

@@ -530,8 +530,7 @@ static const struct {
     int width;
     const char *text, *json;
 } times[] = {
-    {31, 200, " 31 s (1 s..112 s) ",
-     "\"trouble_early_seconds\":0.7272713677,\"trouble_late_seconds\":112.499991,"},
+    {31, 200, " 31 s (1 s..112 s) ", "\"trouble_early_seconds\":0.727"},
     {31, 75, " 31 s ", NULL},
     /* Of the plugin's last reading, as of a group above. */
     {600, 200, " 10 min ", "\"trouble_early_seconds\":null,\"trouble_late_seconds\":null"},

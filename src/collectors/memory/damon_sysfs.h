@@ -42,7 +42,7 @@ struct hr_damon_plan {
     size_t pid_count;
     const struct hr_damon_region *regions; /**< of physical memory, ascending; sampled as given */
     size_t region_count;
-    uint64_t sample_us; /**< after each, what processes have mapped since is added to the regions */
+    uint64_t sample_us; /**< also the interval at which the mappings of processes are read again */
     uint64_t aggregation_us;
     uint64_t min_regions, max_regions;
     uint64_t tag; /**< unique; above 10^15 */

@@ -28,8 +28,8 @@
  *
  * As with clearing referenced bits, the TLB isn't flushed: windows below some 100 ms read low.
  *
- * No process waits for a scan, unlike with clearing referenced bits: so one may always take a part
- * of the window, which is longer the longer that is.
+ * No process waits for a scan, unlike with clearing referenced bits: so one may take a part of the
+ * window, if that is more than the limit, but not many times as long.
  *
  * Sources: Documentation/admin-guide/mm/idle_page_tracking.rst, mm/page_idle.c.
  */
@@ -53,8 +53,9 @@
 #include "wss/method.h"
 #include "wss/method_idle_probe.h"
 
-/* What a scan may take of the longest window, if that is more than the limit. */
+/* What a scan may take of the longest window, if that is more than the limit, and of the limit. */
 #define PART_OF_WINDOW 10
+#define TIMES_LIMIT    10
 
 /* The state of a measurement. */
 struct idle {
@@ -293,6 +294,16 @@ static int idle_check_target(const struct hr_wss_subject *subject, struct hr_rea
     return 0;
 }
 
+/* @return 0: none. */
+static uint64_t find_limit(uint64_t limit_ns, uint64_t part_ns)
+{
+    const uint64_t most_ns = TIMES_LIMIT * limit_ns;
+
+    if (part_ns > most_ns)
+        part_ns = most_ns;
+    return part_ns > limit_ns ? part_ns : limit_ns;
+}
+
 static int idle_begin(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
                       struct hr_reason *reason)
 {
@@ -300,9 +311,7 @@ static int idle_begin(void *state, const struct hr_wss_subject *subject, uint64_
     struct scan *scan;
 
     idle_end(state);
-    idle->max_scan_ns = subject->max_scan_ns;
-    if (idle->max_scan_ns > 0 && idle->max_scan_ns < window_ns / PART_OF_WINDOW)
-        idle->max_scan_ns = window_ns / PART_OF_WINDOW;
+    idle->max_scan_ns = find_limit(subject->max_scan_ns, window_ns / PART_OF_WINDOW);
     int status = hr_idle_check_lru(subject->root, subject->scope, reason);
     if (status == 0)
         status = open_scan(state, subject, &scan);

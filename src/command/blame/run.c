@@ -23,7 +23,7 @@
 /* Groups that are new are found so often. */
 #define UPDATE_NS HR_NS_PER_S
 
-/* Waits that began before the measurement and count with all of their time: most of them end in
+/* Most waits that begin before the measurement, and would count with all of their time, end in
  * this. */
 #define SETTLING_NS (HR_NS_PER_S / 4)
 
@@ -302,8 +302,8 @@ static int measure_interval(struct run *run)
 
 /* --- The run -------------------------------------------------------------- */
 
-/* Of waits that last the first reading counts what is before it; but those elsewhere it doesn't
- * see. */
+/* Of waits that last the first reading counts what is before it; but it doesn't see those of tasks
+ * in other PID namespaces. */
 static int settle(struct run *run)
 {
     return hr_has_pids_of_kernel() ? COMMAND_DONE : wait_until(run, hr_clock_ns() + SETTLING_NS);

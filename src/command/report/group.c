@@ -248,6 +248,7 @@ static void explain_unknown_rooms(const struct hr_room_reading *reading, bool is
         explain_cpu(reading, is_machine, &rooms[GROUP_CPU].unknown);
     if (isnan(rooms[GROUP_IO].room_pct))
         explain_io(reading, &rooms[GROUP_IO].unknown);
+    group->lacks_io_limit = reading->io_limits_status == 0 && reading->io.room.status == -ENOENT;
 }
 
 /* --- Reading ---------------------------------------------------------------------------- */
@@ -267,12 +268,14 @@ static void read_room(struct hr_room_machine *machine, struct hr_room_source *so
     hr_room_read(source, lines, reading);
 }
 
+/* @param past  NULL: it isn't asked for. */
 static void take_trend(const struct saved_trends *saved, const struct hr_room_source *source,
-                       const struct hr_room_reading *reading, struct group *group)
+                       const struct hr_room_reading *reading, struct trend *trend,
+                       struct past *past)
 {
     const double limit = reading->memory.status == 0 ? reading->memory_level_most : INFINITY;
 
-    trend_find(saved, source, limit, &group->trend, &group->past);
+    trend_find(saved, source, limit, trend, past);
 }
 
 static int read_trend(const struct usage *usage, const struct hr_room_source *source,
@@ -282,7 +285,7 @@ static int read_trend(const struct usage *usage, const struct hr_room_source *so
     int status = saved_trends_read(usage, &saved);
 
     if (status == 0)
-        take_trend(&saved, source, reading, group);
+        take_trend(&saved, source, reading, &group->trend, &group->past);
     saved_trends_free(&saved);
     return status;
 }
@@ -439,7 +442,7 @@ static int read_bounds(const struct hr_root *root, struct hr_room_machine *machi
     hr_room_read(source, &lines, &reading);
     status = take_memory_and_cpu(root, source, found, &reading, group);
     if (saved != NULL)
-        take_trend(saved, source, &reading, group);
+        take_trend(saved, source, &reading, &group->trend, NULL);
     hr_room_close(source);
     return status;
 }
@@ -470,8 +473,8 @@ bool group_has_interval(const struct room_row *row, const struct group *group)
     const struct hr_outlook *outlook = &group->trend.outlook;
     const double trouble_s = row->values[ROOM_TROUBLE];
 
-    return outlook->is_trend && outlook->has_interval && outlook->early_s <= trouble_s &&
-           trouble_s <= outlook->late_s;
+    return outlook->is_trend && outlook->has_interval && isfinite(outlook->late_s) &&
+           outlook->early_s <= trouble_s && trouble_s <= outlook->late_s;
 }
 
 /* Whether tasks wait by a limit of CPU time. */

@@ -48,6 +48,7 @@ struct group {
     struct group_room rooms[GROUP_RESOURCE_COUNT];
     struct group_limit limits[GROUP_RESOURCE_COUNT];
     bool lacks_cpu_limit;     /**< neither it nor one above has a cpu.max */
+    bool lacks_io_limit;      /**< the same of io.max, as far as it was read */
     size_t cpus;              /**< that it may use; 0: not known */
     size_t task_cpus;         /**< of those, on which its tasks may run; 0: all, or not known */
     unsigned first_task_cpu;  /**< the first of these */

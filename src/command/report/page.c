@@ -258,9 +258,7 @@ static void print_part(FILE *text, const char *before, const char *resource, con
 /* Without a limit of I/O it is one of memory: what was reclaimed for that is read again. */
 static bool waits_for_io_by_memory(const struct room_row *row, const struct group *group)
 {
-    if (group->missing.text[0] != '\0' || group->limits[GROUP_IO].is_known)
-        return false;
-    for (size_t i = 0; i < row->cause_count; i++)
+    for (size_t i = 0; i < row->cause_count && group->lacks_io_limit; i++)
         if (strcmp(row->causes[i].resource, "io") == 0 &&
             strcmp(row->causes[i].name, "limit") == 0 && row->causes[i].pct >= WORTH_NAMING_PCT)
             return true;

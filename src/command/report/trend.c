@@ -149,8 +149,9 @@ void trend_find(const struct saved_trends *saved, const struct hr_room_source *s
     int status = saved->status;
 
     *trend = (struct trend){.highest = NAN, .slope_per_s = NAN};
-    *past = (struct past){.count = 0};
-    if (status == 0 &&
+    if (past != NULL)
+        *past = (struct past){.count = 0};
+    if (status == 0 && past != NULL &&
         hr_room_history_find_stalls(source, saved->bytes, saved->length, &hour, &time_ns) == 0)
         take_past(&hour, time_ns, past);
     if (status == 0)

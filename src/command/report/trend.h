@@ -57,7 +57,7 @@ int saved_trends_read(const struct usage *usage, struct saved_trends *saved);
  *
  * @param source  of the group, which was read.
  * @param limit   what it could have, in bytes; INFINITY: not known.
- * @param past    without a reason why nothing is known, as the trend has it.
+ * @param past    without a reason why nothing is known, as the trend has it; NULL: not asked for.
  */
 void trend_find(const struct saved_trends *saved, const struct hr_room_source *source, double limit,
                 struct trend *trend, struct past *past);

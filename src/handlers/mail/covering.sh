@@ -235,8 +235,8 @@ list_near() {
 }
 
 # list_of_same_cause: the records of alarms by I/O of what ours by memory is of, that began within a minute of it, one a line;
-# or of ones that by CPU time there is no room, where ours is of waits for it: after a restart of collectd these may come
-# later than such a one waits for them.
+# or, where ours is a threshold's of waits for a CPU, of those that there is no room by CPU time: after a restart of collectd
+# the threshold may notify only after such an alarm was mailed.
 list_of_same_cause() {
     its_path=$path
     [ "$instance" != system ] || its_path=$cause_path
@@ -349,7 +349,7 @@ goes_on() {
             find_known_kind
             [ "$known_kind" = "alert $about" ] || return 1
             ;;
-        headroom:none: | headroom:value:)
+        headroom:none:* | headroom:value:*)
             find_known_kind
             [ "$known_kind" = "none $host $instance cpu" ] || return 1
             ;;

@@ -114,21 +114,22 @@ static const struct {
     bool is_one_of_several;
 } others[] = {
     {"web1/psi-a_b/percent-cpu-full", 1020, true},
-    {"web1/psi-a_b/percent-cpu-full", 1000, false},
+    {"web1/psi-a_b/percent-cpu-full", 1015, false},
     {"web1/psi-a_bc/percent-cpu-full", 1020, false},
     {"web2/psi-a_b/percent-cpu-full", 1020, false},
 };
 
 START_TEST(says_that_others_of_the_group_are_known)
 {
-    const value_list_t series = series_of("psi", "duration", "to_trouble");
+    value_list_t series = series_of("psi", "duration", "to_trouble");
 
+    series.interval = TIME_T_TO_CDTIME_T(10);
     fake_cache_set_time(others[_i].cached, TIME_T_TO_CDTIME_T(others[_i].cached_s));
     fake_set_time(TIME_T_TO_CDTIME_T(1021));
     fake_miss(&series, STATE_WARNING);
     ck_assert_str_eq(text_of(fake_notification(0), "NoLongerWatched"),
                      others[_i].is_one_of_several
-                         ? "this isn't known at the moment, other values of it are"
+                         ? "its value isn't known now, though others of it are"
                          : "no value has come for 21 s");
 }
 END_TEST

@@ -112,19 +112,16 @@ START_TEST(takes_the_need_from_working_sets_of_wss)
 }
 END_TEST
 
-/* As old as its newest window; one of hours is one of the time before. */
+/* As old as its longest window; one of hours is one of the time before. */
 START_TEST(takes_no_need_from_an_old_working_set)
 {
     static const char hour[] = "host.example/wss-a/memory-referenced-3600s";
     static const struct {
-        int age_s, newest_age_s;
+        int age_s, longest_age_s;
         bool has_hour;
         double need_mib;
-    } ages[] = {{540, 540, false, 40},
-                {660, 660, false, 120},
-                {660, 540, false, 40},
-                {660, 660, true, 40},
-                {3660, 3660, true, 120}};
+    } ages[] = {{640, 640, false, 40}, {800, 800, false, 120}, {10, 800, false, 120},
+                {800, 10, false, 40},  {800, 3600, true, 40},  {10, 3800, true, 120}};
 
     prepare_groups_with_working_sets();
     harness_begin("Cgroup \"*\"\nSystem false");
@@ -136,7 +133,7 @@ START_TEST(takes_no_need_from_an_old_working_set)
     for (size_t i = 0; i < COUNT(windows); i++)
         fake_cache_set_time(series[0][i], now - TIME_T_TO_CDTIME_T(ages[_i].age_s));
     fake_cache_set_time(ages[_i].has_hour ? hour : series[0][COUNT(windows) - 1],
-                        now - TIME_T_TO_CDTIME_T(ages[_i].newest_age_s));
+                        now - TIME_T_TO_CDTIME_T(ages[_i].longest_age_s));
     headroom_pass(61);
     assert_number("headroom-a/memory-need", ages[_i].need_mib * MIB);
 }
@@ -824,7 +821,7 @@ int main(void)
     tcase_add_checked_fixture(tests, headroom_set_up, headroom_tear_down);
     tcase_add_test(tests, publishes_the_room);
     tcase_add_test(tests, takes_the_need_from_working_sets_of_wss);
-    tcase_add_loop_test(tests, takes_no_need_from_an_old_working_set, 0, 5);
+    tcase_add_loop_test(tests, takes_no_need_from_an_old_working_set, 0, 6);
     tcase_add_test(tests, publishes_no_room_at_once);
     tcase_add_test(tests, publishes_the_room_by_io_under_a_limit);
     tcase_add_test(tests, says_that_the_io_controller_is_missing);
