@@ -141,14 +141,15 @@ static uint64_t handle_failure(struct wss_job *job, enum wss_finding finding,
         wss_backoff_extend(&job->backoff, job->cycle_ns);
         retry_ns = backed_off_cycle_ns(job);
     }
-    const uint64_t now_ns = hr_clock_ns();
-    const uint64_t from_ns = begin_ns(job);
-    /* Not from now on, or its slot would be the one after. */
-    job->scheduled_ns =
-        from_ns <= now_ns && now_ns < from_ns + retry_ns ? from_ns + retry_ns : now_ns + retry_ns;
     if (!job->context->is_interrupted)
         wss_problems_report(problems_of(job), &job->status, job->overlap_entry.label, finding,
-                            reason, job->scheduled_ns - now_ns);
+                            reason, retry_ns);
+    const uint64_t now_ns = hr_clock_ns();
+    const uint64_t next_ns = begin_ns(job) + retry_ns;
+    /* In the next interval, not an interval from now on, or its slot would be the one after. */
+    const bool is_next =
+        retry_ns == job->context->interval_ns && now_ns < next_ns && next_ns - now_ns <= retry_ns;
+    job->scheduled_ns = is_next ? next_ns : now_ns + retry_ns;
     return job->scheduled_ns;
 }
 
