@@ -34,12 +34,17 @@ static void drop_older(struct hr_process_list *list, uint64_t since_ticks)
     list->count = kept;
 }
 
-int hr_wss_read_names(const struct hr_wss_subject *subject, uint64_t window_ns)
+int hr_wss_find_named(const struct hr_wss_subject *subject, const struct hr_wss_target *target,
+                      uint64_t window_ns, const struct hr_process_list *known,
+                      struct hr_process_list *list)
 {
     const uint64_t part_ns = window_ns / NAMES_PART;
     const uint64_t since_ns = hr_clock_ns() - (part_ns < NAMES_NS ? part_ns : NAMES_NS);
 
-    return hr_process_names_read(subject->names, subject->root, since_ns);
+    int status = hr_process_names_read(subject->names, subject->root, since_ns);
+    return status < 0 ? status
+                      : hr_process_list_find_named(subject->root, subject->names,
+                                                   target->processes.text, known, list);
 }
 
 int hr_wss_find_newcomers(const struct hr_wss_subject *subject, const struct hr_wss_target *target,
@@ -55,11 +60,8 @@ int hr_wss_find_newcomers(const struct hr_wss_subject *subject, const struct hr_
         if (!counts_moved)
             drop_older(newcomers, since_ticks);
     } else if (target->scope == HR_WSS_PROCESSES && target->processes.by == HR_PROCESS_BY_NAME) {
-        status = hr_wss_read_names(subject, hr_clock_ns() - marked_ns);
-        if (status == 0)
-            status =
-                hr_process_list_find_named(subject->root, subject->names, target->processes.text,
-                                           subject->processes, newcomers);
+        status = hr_wss_find_named(subject, target, hr_clock_ns() - marked_ns, subject->processes,
+                                   newcomers);
     } else {
         return 0;
     }

@@ -16,10 +16,17 @@
 /** The time now, as a process's start is counted: in clock ticks since boot. */
 uint64_t hr_wss_now_ticks(void);
 
-/** Reads the names of all processes, see process/names.h, unless they were read within a tenth of
- * the window up to now, or a second if that is less: what a process that is found late touched
- * before counts, too, or not at all if its window ends. @return as hr_process_names_read(). */
-int hr_wss_read_names(const struct hr_wss_subject *subject, uint64_t window_ns);
+/**
+ * Finds processes by name, among the names of all, see process/names.h. These are read again unless
+ * they were within a tenth of the window up to now, or a second if that is less: what a process
+ * that is found late touched before counts, too, or not at all if its window ends.
+ *
+ * @param known  a list whose processes are left out; NULL: none.
+ * @return as hr_process_names_read() or hr_process_list_find_named().
+ */
+int hr_wss_find_named(const struct hr_wss_subject *subject, const struct hr_wss_target *target,
+                      uint64_t window_ns, const struct hr_process_list *known,
+                      struct hr_process_list *list);
 
 /**
  * Finds the newcomers of several processes, or of a cgroup.

@@ -267,17 +267,6 @@ static int explain_processes(const struct hr_wss *wss, int status, struct hr_rea
     }
 }
 
-static int find_named(struct hr_wss *wss, uint64_t window_ns)
-{
-    const struct hr_wss_subject *subject = &wss->subject;
-
-    int status = hr_wss_read_names(subject, window_ns);
-    return status < 0
-               ? status
-               : hr_process_list_find_named(subject->root, subject->names,
-                                            wss->target.processes.text, NULL, &wss->processes);
-}
-
 static int find_processes(struct hr_wss *wss, uint64_t window_ns, struct hr_reason *reason)
 {
     const struct hr_root *root = wss->subject.root;
@@ -286,7 +275,7 @@ static int find_processes(struct hr_wss *wss, uint64_t window_ns, struct hr_reas
     if (wss->target.scope == HR_WSS_CGROUP)
         status = hr_process_list_find_in_cgroup(root, wss->subject.cgroup_dirfd, &wss->processes);
     else if (wss->target.processes.by == HR_PROCESS_BY_NAME)
-        status = find_named(wss, window_ns);
+        status = hr_wss_find_named(&wss->subject, &wss->target, window_ns, NULL, &wss->processes);
     else
         status = hr_process_list_find(root, &wss->target.processes, &wss->processes);
     return status < 0 ? explain_processes(wss, status, reason) : 0;
