@@ -24,22 +24,33 @@ static cdtime_t due_of(const value_list_t *series)
     return series->time + series->interval + series->interval / 2;
 }
 
+/* @param begin  what names in collectd's cache begin with, @param next  before one of these: as
+ * "HOST/psi" before "-" or "/". @return when the newest values of such series were read; 0: there
+ * are none. */
+static cdtime_t newest_cached(const char *begin, const char *next)
+{
+    const size_t length = strlen(begin);
+    cdtime_t newest = 0, time;
+    uc_iter_t *cache = uc_get_iterator();
+    char *name; /* the cache's own: it isn't the copy that utils_cache.h says */
+
+    while (cache != NULL && uc_iterator_next(cache, &name) == 0)
+        if (strncmp(name, begin, length) == 0 && name[length] != '\0' &&
+            strchr(next, name[length]) != NULL && uc_iterator_get_time(cache, &time) == 0 &&
+            time > newest)
+            newest = time;
+    uc_iterator_destroy(cache);
+    return newest;
+}
+
 /* Whether other series of the same group or CPU had a value since its was due. */
 static bool is_one_of_several(const value_list_t *series)
 {
     char begin[4 * DATA_MAX_NAME_LEN];
-    cdtime_t time = 0;
-    uc_iter_t *cache = uc_get_iterator();
-    char *name;
-    bool is_one = false;
 
-    const size_t length = (size_t)snprintf(begin, sizeof(begin), "%s/%s-%s/", series->host,
-                                           series->plugin, series->plugin_instance);
-    while (!is_one && cache != NULL && uc_iterator_next(cache, &name) == 0)
-        is_one = strncmp(name, begin, length) == 0 && uc_iterator_get_time(cache, &time) == 0 &&
-                 time > due_of(series);
-    uc_iterator_destroy(cache);
-    return is_one;
+    snprintf(begin, sizeof(begin), "%s/%s-%s", series->host, series->plugin,
+             series->plugin_instance);
+    return newest_cached(begin, "/") > due_of(series);
 }
 
 /* As a trigger of psi says it of its own end. */
@@ -115,29 +126,13 @@ static struct threshold_record *get_record(void)
 
 /* --- What is known -------------------------------------------------------- */
 
-/* Whether a name in collectd's cache, "HOST/psi-a_b/percent-cpu-full", is of this host and the
- * plugin. */
-static bool is_ours(const char *name)
+/* Of the plugin, on this host. */
+static cdtime_t newest_of_plugin(void)
 {
-    const size_t host = strlen(hostname_g), plugin = strlen(own.plugin);
+    char begin[2 * DATA_MAX_NAME_LEN];
 
-    return strncmp(name, hostname_g, host) == 0 && name[host] == '/' &&
-           strncmp(name + host + 1, own.plugin, plugin) == 0 &&
-           (name[host + 1 + plugin] == '-' || name[host + 1 + plugin] == '/');
-}
-
-/* When the newest values of the plugin were read that have come to collectd's cache. */
-static cdtime_t newest_cached(void)
-{
-    cdtime_t newest = 0, time;
-    uc_iter_t *cache = uc_get_iterator();
-    char *name; /* the cache's own: it isn't the copy that utils_cache.h says */
-
-    while (cache != NULL && uc_iterator_next(cache, &name) == 0)
-        if (is_ours(name) && uc_iterator_get_time(cache, &time) == 0 && time > newest)
-            newest = time;
-    uc_iterator_destroy(cache);
-    return newest;
+    snprintf(begin, sizeof(begin), "%s/%s", hostname_g, own.plugin);
+    return newest_cached(begin, "-/");
 }
 
 /* The cache forgets them with their series. */
@@ -153,7 +148,7 @@ static void note_seen(cdtime_t time)
  * they were read. */
 static cdtime_t come_until(void)
 {
-    note_seen(newest_cached());
+    note_seen(newest_of_plugin());
     if (submit_newest() > own.seen)
         return own.seen;
     return own.ended > own.seen ? own.ended : own.seen;
@@ -165,7 +160,7 @@ static bool is_lack_known(const value_list_t *series)
 {
     if (strcmp(series->host, hostname_g) == 0)
         return come_until() >= due_of(series);
-    const cdtime_t cached = newest_cached();
+    const cdtime_t cached = newest_of_plugin();
     return cached == 0 || cached + 2 * plugin_get_interval() >= submit_newest();
 }
 
