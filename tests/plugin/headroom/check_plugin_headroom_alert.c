@@ -15,6 +15,15 @@
 
 static const char *const leaking[] = {"p", "p/a", "p/b", "p/c"};
 
+static void prepare_leak(void)
+{
+    for (size_t i = 0; i < COUNT(leaking); i++)
+        room_tree_add_group(tree, leaking[i]);
+    room_tree_write(tree, "p", "memory.max", "838860800\n"); /* 800 MiB */
+    tree_write(tree, "proc/meminfo",
+               "MemTotal: 9024000 kB\nMemAvailable: 8000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n");
+}
+
 /* Two groups grow towards the limit above, three times as fast the one as the other. */
 static void leak(unsigned first, unsigned last)
 {
@@ -29,11 +38,7 @@ static void leak(unsigned first, unsigned last)
 
 START_TEST(notifies_of_trouble_to_come_once)
 {
-    for (size_t i = 0; i < COUNT(leaking); i++)
-        room_tree_add_group(tree, leaking[i]);
-    room_tree_write(tree, "p", "memory.max", "838860800\n"); /* 800 MiB */
-    tree_write(tree, "proc/meminfo",
-               "MemTotal: 9024000 kB\nMemAvailable: 8000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n");
+    prepare_leak();
     harness_begin("Cgroup \"p/*\"\nSystem false\n<Alert>\nTopTakers 2\n</Alert>");
     for (unsigned i = 0; i < 125; i++)
         headroom_pass(10);
@@ -65,11 +70,7 @@ START_TEST(says_when_at_the_soonest_and_the_latest)
 {
     double said_min, early_min, late_min;
 
-    for (size_t i = 0; i < COUNT(leaking); i++)
-        room_tree_add_group(tree, leaking[i]);
-    room_tree_write(tree, "p", "memory.max", "838860800\n"); /* 800 MiB */
-    tree_write(tree, "proc/meminfo",
-               "MemTotal: 9024000 kB\nMemAvailable: 8000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n");
+    prepare_leak();
     harness_begin("Cgroup \"p/a\"\nSystem false\n<Alert>\nBefore 900\nTopTakers 0\n</Alert>");
     leak(1, 150);
     ck_assert_uint_eq(fake_notifications(), 0);
@@ -90,9 +91,7 @@ END_TEST
  * the rest could be swapped out, isn't that it takes more. */
 START_TEST(a_working_set_that_ends_is_no_growth)
 {
-    for (size_t i = 0; i < COUNT(leaking); i++)
-        room_tree_add_group(tree, leaking[i]);
-    room_tree_write(tree, "p", "memory.max", "838860800\n"); /* 800 MiB */
+    prepare_leak();
     room_tree_write(tree, "p/c", "memory.stat",
                     "inactive_file 0\nactive_file 0\nactive_anon 104857600\ninactive_anon 0\n"
                     "file_mapped 0\nworkingset_refault_file 0\n");
