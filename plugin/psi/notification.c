@@ -356,6 +356,7 @@ void psi_notification_quiet(notification_t *notice, const struct psi_subject *su
     message_append(&message, ": below %s in %.6g s for %.6g s in %s", limit, window_s,
                    (double)rule->quiet_us / 1e6, place);
     add_subject_metadata(notice, subject);
+    plugin_notification_meta_add_double(notice, "Quiet", (double)rule->quiet_us / 1e6);
 }
 
 void psi_notification_end(notification_t *notice, const struct psi_subject *subject,

@@ -131,7 +131,14 @@ find_first_hit() {
     esac
 }
 
-# find_beginning: sets begun to when the alarm began, and duration to how long that is before now, "" if it isn't known.
+# find_last_seen: sets last_seen to when what the alarm is of was so at last: a trigger's ends its quiet time later.
+find_last_seen() {
+    last_seen=$now
+    [ "$severity" = OKAY ] && detail Quiet && [ -n "$value" ] || return 0
+    last_seen=$(awk -v now="$now" -v quiet="$value" 'BEGIN { printf "%.0f", now - quiet }')
+}
+
+# find_beginning: sets begun to when the alarm began, and duration to how long it has lasted, "" if that isn't known.
 find_beginning() {
     begun=${time%.*} duration=""
     if [ -n "$record" ] && { [ "$known" != OKAY ] || was_covered; }; then
@@ -147,5 +154,6 @@ find_beginning() {
     elif detail Lasting && [ -n "$value" ]; then
         begun=$(awk -v now="$begun" -v lasting="$value" 'BEGIN { printf "%.0f", now - lasting }')
     fi
-    [ "$begun" -ge "$now" ] || print_duration $((now - begun))
+    find_last_seen
+    [ "$begun" -ge "$last_seen" ] || print_duration $((last_seen - begun))
 }

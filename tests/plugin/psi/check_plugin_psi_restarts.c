@@ -75,8 +75,9 @@ START_TEST(ends_an_alarm_of_the_run_before)
     alerts_stall("a", "memory", STALL_US);
     alerts_await("a", NOTIF_WARNING, 1);
     restart("Cgroup \"*\"\n" RULE("m", OF_GROUPS));
-    alerts_assert_message(alerts_await("a", NOTIF_OKAY, 1),
-                          "memory some: below 200 ms in 0.5 s for 1 s in a");
+    const notification_t *end = alerts_await("a", NOTIF_OKAY, 1);
+    alerts_assert_message(end, "memory some: below 200 ms in 0.5 s for 1 s in a");
+    ck_assert_double_eq_tol(alerts_meta_number(end, "Quiet"), 1, 1e-9);
     ck_assert_uint_eq(fake_notifications(), 1);
     harness_assert_logs(0, NULL);
 
