@@ -2,19 +2,19 @@
 /*
  * bench/bench_perf_reading.c - the CPU time of reading the counters of cgroups on all CPUs, as a
  * ratio against what has to be read: by descriptors a bare loop of the same reads, by BPF a bare
- * lookup of a map as large as that of the programs.
+ * lookup of the programs' map.
  */
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bench.h"
 #include "bench_perf.h"
-#include "perf/bpf_shared.h"
 #include "perf/calls.h"
 #include "perf/open_group.h"
 #include "support/groups.h"
@@ -33,9 +33,9 @@ struct bare {
     int *fds;     /* two of each line, the first its leader's; NULL: by BPF */
     size_t count; /* of lines, or slots */
     double share; /* as what all take is a multiple of what these do */
-    int map;      /* of slots */
+    int map;      /* the programs', of slots */
     uint32_t *keys;
-    struct count_value *values;
+    void *values;
 };
 
 /* --- Groups --------------------------------------------------------------- */
@@ -107,19 +107,49 @@ static void open_lines(struct bare *bare, const struct sleepers *sleepers)
     }
 }
 
-static void make_map(struct bare *bare, const struct sleepers *sleepers)
+static int call_bpf(int command, union bpf_attr *attributes)
 {
-    const size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_CONF);
+    return (int)syscall(SYS_bpf, command, attributes, sizeof(*attributes));
+}
 
-    *bare = (struct bare){.count = sleepers->count, .share = 1};
-    union bpf_attr attr = {.map_type = BPF_MAP_TYPE_PERCPU_ARRAY,
-                           .key_size = sizeof(uint32_t),
-                           .value_size = BENCH_EVENTS * sizeof(struct count_value),
-                           .max_entries = (uint32_t)bare->count};
-    bare->map = (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
+/* @return whether it is a map of slots, as of the programs that were loaded last. */
+static bool describe_map(int fd, struct bpf_map_info *info)
+{
+    union bpf_attr attr = {.info = {.bpf_fd = (uint32_t)fd,
+                                    .info_len = sizeof(*info),
+                                    .info = (uint64_t)(uintptr_t)info}};
+
+    *info = (struct bpf_map_info){0};
+    require(call_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr) == 0, "describe a map");
+    return strcmp(info->name, "slots") == 0;
+}
+
+static void find_map(struct bare *bare)
+{
+    union bpf_attr next = {.start_id = 0};
+    struct bpf_map_info info;
+
+    *bare = (struct bare){.share = 1, .map = -1};
+    for (; call_bpf(BPF_MAP_GET_NEXT_ID, &next) == 0; next.start_id = next.next_id) {
+        union bpf_attr attr = {.map_id = next.next_id};
+        int fd = call_bpf(BPF_MAP_GET_FD_BY_ID, &attr);
+        if (fd < 0)
+            continue;
+        const bool found = describe_map(fd, &info);
+        if (found)
+            bare->count = info.max_entries;
+        if (found && bare->map >= 0)
+            close(bare->map);
+        if (found)
+            bare->map = fd;
+        else
+            close(fd);
+    }
+    require(bare->map >= 0, "find the programs' map");
+    describe_map(bare->map, &info);
     bare->keys = calloc(bare->count, sizeof(*bare->keys));
-    bare->values = calloc(bare->count * cpus * BENCH_EVENTS, sizeof(*bare->values));
-    require(bare->map >= 0 && bare->keys != NULL && bare->values != NULL, "make a map");
+    bare->values = calloc(bare->count, info.value_size);
+    require(bare->keys != NULL && bare->values != NULL, "memory");
 }
 
 static void read_bare(const struct bare *bare)
@@ -137,7 +167,7 @@ static void read_bare(const struct bare *bare)
                                      .count = (uint32_t)bare->count,
                                      .map_fd = (uint32_t)bare->map}};
     /* The end of the map is reported as ENOENT, though all was copied. */
-    require((syscall(SYS_bpf, BPF_MAP_LOOKUP_BATCH, &attr, sizeof(attr)) == 0 || errno == ENOENT) &&
+    require((call_bpf(BPF_MAP_LOOKUP_BATCH, &attr) == 0 || errno == ENOENT) &&
                 attr.batch.count == bare->count,
             "look up the map");
 }
@@ -155,7 +185,8 @@ static void close_bare(struct bare *bare)
 
 /* --- Comparison ----------------------------------------------------------- */
 
-/* @param woken  each group has run since the last reading. */
+/* Each by itself, as one would find in the cache what the other has read.
+ * @param woken  each group has run since the last reading. */
 static void compare(const struct bench_counting *counting, const struct bare *what,
                     const struct sleepers *sleepers, bool woken)
 {
@@ -166,14 +197,17 @@ static void compare(const struct bench_counting *counting, const struct bare *wh
             wake_sleepers(sleepers);
         double start = read_us(CLOCK_PROCESS_CPUTIME_ID);
         read_bare(what);
-        double between = read_us(CLOCK_PROCESS_CPUTIME_ID);
+        const double bare_us = read_us(CLOCK_PROCESS_CPUTIME_ID) - start;
+        if (woken)
+            wake_sleepers(sleepers);
+        start = read_us(CLOCK_PROCESS_CPUTIME_ID);
         require(bench_read_counting(counting) == BENCH_EVENTS * sleepers->count,
                 "every event is counted");
-        double end = read_us(CLOCK_PROCESS_CPUTIME_ID);
+        const double ours_us = read_us(CLOCK_PROCESS_CPUTIME_ID) - start;
         if (round < 0)
             continue;
-        bare[round] = (between - start) * what->share;
-        ours[round] = end - between;
+        bare[round] = bare_us * what->share;
+        ours[round] = ours_us;
         ratio[round] = ours[round] / bare[round];
     }
     const double middle = median(ratio, ROUNDS);
@@ -197,7 +231,7 @@ static void measure(size_t count, bool by_bpf)
     bench_open_counting(&counting, bench_root, &(struct bench_selection){&patterns, 1, count});
     const double opening_us = read_us(CLOCK_PROCESS_CPUTIME_ID) - start;
     if (by_bpf)
-        make_map(&bare, &sleepers);
+        find_map(&bare);
     else
         open_lines(&bare, &sleepers);
     compare(&counting, &bare, &sleepers, false);
