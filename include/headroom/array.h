@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * headroom/array.h - arrays that grow.
+ * headroom/array.h - arrays that grow, and searching in those that are sorted.
  */
 #ifndef HEADROOM_ARRAY_H
 #define HEADROOM_ARRAY_H
@@ -38,5 +38,27 @@ static inline void *hr_array_grow(void *items, size_t *capacity, size_t wanted, 
         *capacity = grown_capacity;
     return grown;
 }
+
+/**
+ * Finds where something is in a sorted array, or would be.
+ *
+ * @param count      of the items.
+ * @param i          a name for an index, used in `is_before`.
+ * @param is_before  an expression: whether item `i` is before what is looked for. If one is, so are
+ *                   all before it.
+ * @return the index of the first item that isn't; `count`: there is none.
+ */
+#define HR_ARRAY_FIND_FIRST(count, i, is_before)                                                   \
+    ({                                                                                             \
+        size_t hr_first = 0, hr_end = (count);                                                     \
+        while (hr_first < hr_end) {                                                                \
+            const size_t i = hr_first + (hr_end - hr_first) / 2;                                   \
+            if (is_before)                                                                         \
+                hr_first = i + 1;                                                                  \
+            else                                                                                   \
+                hr_end = i;                                                                        \
+        }                                                                                          \
+        hr_first;                                                                                  \
+    })
 
 #endif

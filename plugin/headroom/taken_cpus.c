@@ -90,16 +90,7 @@ static const char *name_at(const struct taken_cpus *taken, size_t i)
 /* The first name that isn't before a text. */
 static size_t find_first(const struct taken_cpus *taken, const char *text)
 {
-    size_t first = 0, end = taken->count;
-
-    while (first < end) {
-        const size_t middle = first + (end - first) / 2;
-        if (strcmp(name_at(taken, middle), text) < 0)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
+    return HR_ARRAY_FIND_FIRST(taken->count, i, strcmp(name_at(taken, i), text) < 0);
 }
 
 /* --- Parts -------------------------------------------------------------------------- */

@@ -103,16 +103,7 @@ bool working_sets_refresh(struct working_sets *sets)
 
 static size_t find_first(const struct working_sets *sets, const char *instance)
 {
-    size_t first = 0, end = sets->count;
-
-    while (first < end) {
-        const size_t middle = first + (end - first) / 2;
-        if (strcmp(sets->windows[middle].instance, instance) < 0)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
+    return HR_ARRAY_FIND_FIRST(sets->count, i, strcmp(sets->windows[i].instance, instance) < 0);
 }
 
 /* @return the length of the longest window; 0: there is none. */

@@ -89,16 +89,7 @@ void osnoise_values_free(struct osnoise_values *values)
 /* The index of a CPU, or where to insert it. */
 static size_t find_place(const struct osnoise_values *values, unsigned number)
 {
-    size_t low = 0, high = values->cpu_count;
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (values->cpus[middle]->cpu < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return HR_ARRAY_FIND_FIRST(values->cpu_count, i, values->cpus[i]->cpu < number);
 }
 
 static struct cpu *find_cpu(const struct osnoise_values *values, unsigned number)

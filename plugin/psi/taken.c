@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/ranking.h"
+#include "headroom/array.h"
 #include "headroom/cgroup.h"
 #include "headroom/instance.h"
 #include "psi/blame.h"
@@ -97,16 +98,7 @@ static void add_ranked(struct psi_taken *taken, const struct hr_blame_cell *cell
 /* The first cell of a waiter, or where it would be. */
 static size_t find_waiter(const struct hr_blame_matrix *interval, uint64_t id)
 {
-    size_t low = 0, high = interval->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (interval->cells[middle].waiter < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return HR_ARRAY_FIND_FIRST(interval->count, i, interval->cells[i].waiter < id);
 }
 
 void psi_taken_add(struct psi_taken *taken, const struct hr_blame_matrix *interval, uint64_t id,

@@ -91,16 +91,7 @@ void hr_lru_gen_table_free(struct hr_lru_gen_table *table)
 static size_t find_first(const struct hr_lru_gen_table *table, const char *path)
 {
     const struct hr_text wanted = {path, strlen(path)};
-    size_t from = 0, to = table->count;
-
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-        if (compare_paths(table->lists[middle].path, wanted) < 0)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return HR_ARRAY_FIND_FIRST(table->count, i, compare_paths(table->lists[i].path, wanted) < 0);
 }
 
 /* A removed group of that name is among them, but isn't below it. */

@@ -80,16 +80,7 @@ int hr_process_names_read(struct hr_process_names *names, const struct hr_root *
 static size_t find_first(const struct hr_process_names *names,
                          const struct hr_process_named *wanted)
 {
-    size_t from = 0, to = names->count;
-
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-        if (compare(&names->items[middle], wanted) < 0)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return HR_ARRAY_FIND_FIRST(names->count, i, compare(&names->items[i], wanted) < 0);
 }
 
 const struct hr_process_named *hr_process_names_find(const struct hr_process_names *names,

@@ -15,15 +15,7 @@
 /* The index of a CPU, or where to insert it. */
 static size_t find_place(const struct osnoise_totals *totals, unsigned cpu)
 {
-    size_t low = 0, high = totals->cpu_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (totals->cpus[middle].sums.cpu < cpu)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return HR_ARRAY_FIND_FIRST(totals->cpu_count, i, totals->cpus[i].sums.cpu < cpu);
 }
 
 static struct osnoise_cpu_total *find_or_add_cpu(struct osnoise_totals *totals, unsigned cpu)
@@ -316,15 +308,7 @@ void osnoise_totals_sort(struct osnoise_totals *totals)
 /* The index of the first source of a CPU, or of one above it. */
 static size_t find_first_source(const struct osnoise_totals *totals, unsigned cpu)
 {
-    size_t low = 0, high = totals->source_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (totals->sources[middle].cpu < cpu)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return HR_ARRAY_FIND_FIRST(totals->source_count, i, totals->sources[i].cpu < cpu);
 }
 
 size_t osnoise_totals_top(const struct osnoise_totals *totals, const struct osnoise_cpu_total *cpu,

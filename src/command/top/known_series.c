@@ -46,16 +46,7 @@ void known_series_sort(struct known_series *known)
 /* The first that begins with so much of a text, or comes behind it. */
 static size_t find_first(const struct known_series *known, const char *text, size_t length)
 {
-    size_t first = 0, end = known->count;
-
-    while (first < end) {
-        const size_t middle = first + (end - first) / 2;
-        if (strncmp(known->list[middle], text, length) < 0)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
+    return HR_ARRAY_FIND_FIRST(known->count, i, strncmp(known->list[i], text, length) < 0);
 }
 
 static bool has(const struct known_series *known, const char *text, size_t length)
