@@ -112,6 +112,14 @@ struct hr_wss_options {
 struct hr_wss_shared *hr_wss_shared_new(void);
 void hr_wss_shared_free(struct hr_wss_shared *shared);
 
+/** A lock of a process's memory map, which makes the process wait when it needs a new page. */
+struct hr_wss_lock {
+    uint64_t held_ns; /**< 0: there was none */
+    uint64_t cpu_ns;  /**< of it, the CPU time of the thread that held it: else it waited, too */
+    pid_t pid;
+    char name[HR_PROCESS_NAME_SIZE];
+};
+
 /** One reading. */
 struct hr_wss_sample {
     uint64_t referenced_bytes; /**< touched within the window */
@@ -134,6 +142,8 @@ struct hr_wss_sample {
     /** With referenced: the file that shows that DAMON is at work, so that huge pages and other
      * large folios of which one page was touched may count as a whole. NULL: it isn't. */
     const char *damon_path;
+    /** With referenced, in the first reading: the longest that clearing has held. */
+    struct hr_wss_lock longest_lock;
     size_t left_count; /**< processes that can't be measured, such as for lack of permission */
 };
 

@@ -2,11 +2,13 @@
 #include "wss/job.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #include "common/log.h"
 #include "headroom/capability.h"
 #include "headroom/cgroup.h"
 #include "headroom/clock.h"
+#include "headroom/utf8.h"
 #include "utils/common/common.h"
 
 #define PLUGIN "wss"
@@ -332,6 +334,32 @@ static void report_damon(struct wss_job *job, const struct hr_wss_sample *sample
                       sample->damon_path);
 }
 
+/* Shorter is what a scan may take; longer where the thread that held it had to wait, too, is none
+ * of its limit. */
+#define LONG_LOCK_NS (100 * HR_NS_PER_MS)
+
+static bool is_held_up(const struct hr_wss_lock *lock)
+{
+    return lock->held_ns >= LONG_LOCK_NS && lock->cpu_ns <= lock->held_ns / 2;
+}
+
+/* What has to be changed is the same for all targets. */
+static void report_lock(struct wss_job *job, const struct hr_wss_lock *lock)
+{
+    const uint64_t held_ms = is_held_up(lock) ? lock->held_ns / HR_NS_PER_MS : 0;
+    char name[2 * HR_PROCESS_NAME_SIZE];
+
+    if (!tally_should_log(&job->context->locks, held_ms))
+        return;
+    sstrncpy(name, lock->name, sizeof(name));
+    hr_utf8_make_safe(name);
+    WARNING(PLUGIN ": the memory map of %s[%d] was locked for %" PRIu64 " ms, in which the "
+                   "referenced method ran for %" PRIu64 " ms: the rest of the time it got no CPU, "
+                   "and the process waited if it needed a new page. Give collectd more CPU time "
+                   "(CPUQuota=, CPUWeight=, Nice=), or choose another method.",
+            name, (int)lock->pid, held_ms, lock->cpu_ns / HR_NS_PER_MS);
+}
+
 /* Logs the end of an earlier problem, unless the target still backs off because of it. */
 static void report_success(struct wss_job *job, const struct hr_wss_sample *sample)
 {
@@ -389,6 +417,7 @@ static uint64_t read_next_window(struct wss_job *job)
     if (status == 0) {
         job->scan_ns += sample.scan_ns;
         report_damon(job, &sample);
+        report_lock(job, &sample.longest_lock);
         add_result(job, &sample, is_last);
     } else if (is_last) {
         add_latest_result(job);

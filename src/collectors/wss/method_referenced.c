@@ -48,6 +48,7 @@ struct referenced {
     struct scan *scans; /* of the processes of this measurement, in their order */
     size_t count;
     bool flushes_tlbs; /* see clear_bits() */
+    struct hr_wss_lock longest_lock;
 };
 
 static int referenced_open(const struct hr_wss_subject *subject, void **state)
@@ -190,30 +191,49 @@ static int check_time(struct scan *scan, const struct hr_process *process, uint6
 
 /* --- Marking -------------------------------------------------------------- */
 
+/* The kernel holds the lock for as long as it takes. By the clock that is longer than the CPU time
+ * where others have the CPU meanwhile, or collectd's own limit is used up. */
+static int write_locked(struct referenced *referenced, const struct hr_process *process, int fd,
+                        const char *what)
+{
+    const uint64_t from = hr_clock_ns(), cpu_from = hr_clock_thread_ns();
+    int status = write(fd, what, 1) < 0 ? -errno : 0;
+    struct hr_wss_lock lock = {.cpu_ns = hr_clock_thread_ns() - cpu_from,
+                               .held_ns = hr_clock_ns() - from,
+                               .pid = process->pid};
+
+    if (status == 0 && lock.held_ns > referenced->longest_lock.held_ns) {
+        memcpy(lock.name, process->name, sizeof(lock.name));
+        referenced->longest_lock = lock;
+    }
+    return status;
+}
+
 /* Clearing accessed bits leaves the TLBs as they are, and a page gets no new bit as long as a CPU
  * has it in its TLB: all that a process touches, if that fits, and nothing else runs on the CPU.
  * Clearing soft-dirty bits flushes them. Where the kernel has no such bits, that is all that it
  * does, and takes a tenth of the time of the other; where it has, each page is then written with a
  * fault, which is no price to have a process pay. */
-static int clear_bits(const struct hr_process *process, bool flushes_tlbs)
+static int clear_bits(struct referenced *referenced, const struct hr_process *process)
 {
     int fd = hr_process_openat(process, "clear_refs", O_WRONLY);
     if (fd < 0)
         return fd;
-    int status = write(fd, CLEAR_ACCESSED, 1) < 0 ? -errno : 0;
-    if (status == 0 && flushes_tlbs)
-        status = write(fd, CLEAR_SOFT_DIRTY, 1) < 0 ? -errno : 0;
+    int status = write_locked(referenced, process, fd, CLEAR_ACCESSED);
+    if (status == 0 && referenced->flushes_tlbs)
+        status = write_locked(referenced, process, fd, CLEAR_SOFT_DIRTY);
     hr_descriptor_close(&fd);
     return status;
 }
 
 /* If clearing took too long, the measurement is given up, and reading precedes the next one. */
-static int mark_process(struct scan *scan, bool flushes_tlbs, const struct hr_process *process,
-                        uint64_t max_ns, struct hr_reason *reason)
+static int mark_process(struct referenced *referenced, size_t index,
+                        const struct hr_process *process, uint64_t max_ns, struct hr_reason *reason)
 {
+    struct scan *scan = &referenced->scans[index];
     uint64_t from = hr_clock_thread_ns(), rss_bytes;
 
-    int status = clear_bits(process, flushes_tlbs);
+    int status = clear_bits(referenced, process);
     uint64_t scan_ns = hr_clock_thread_ns() - from;
     if (status < 0)
         return status;
@@ -237,6 +257,7 @@ static int referenced_begin(void *state, const struct hr_wss_subject *subject, u
     int last = 0;
 
     (void)window_ns;
+    referenced->longest_lock = (struct hr_wss_lock){0};
     int status = hr_wss_refuse_guests(subject->root, subject->scope, processes, reason);
     if (status == 0)
         status = set_processes(referenced, processes);
@@ -246,8 +267,7 @@ static int referenced_begin(void *state, const struct hr_wss_subject *subject, u
         status = hr_wss_is_of_one_process(status) ? 0 : status;
     }
     for (size_t i = 0; i < processes->count && status == 0; i++) {
-        status = mark_process(&referenced->scans[i], referenced->flushes_tlbs, &processes->items[i],
-                              subject->max_scan_ns, reason);
+        status = mark_process(referenced, i, &processes->items[i], subject->max_scan_ns, reason);
         marked_count += status == 0;
         last = status < 0 ? status : last;
         status = hr_wss_is_of_one_process(status) ? 0 : status;
@@ -352,13 +372,14 @@ static uint64_t limit_to_charge(const struct hr_wss_subject *subject, uint64_t b
 static int referenced_read(void *state, const struct hr_wss_subject *subject, uint64_t window_ns,
                            struct hr_wss_sample *sample, struct hr_reason *reason)
 {
+    struct referenced *referenced = state;
     struct reading reading = {
         .is_shared = subject->processes->count + subject->newcomers->count > 1,
     };
 
     (void)window_ns;
     sample->damon_path = hr_damon_find_user(subject->root);
-    int status = count_processes(state, subject, &reading, sample);
+    int status = count_processes(referenced, subject, &reading, sample);
     sample->referenced_bytes = limit_to_charge(subject, hr_wss_touched_bytes(&reading.touched));
     hr_wss_touched_free(&reading.touched);
     if (status == -ENOENT)
@@ -367,9 +388,11 @@ static int referenced_read(void *state, const struct hr_wss_subject *subject, ui
                              "CONFIG_PROC_PAGE_MONITOR=y");
     if (status < 0)
         return status;
-    if (sample->process_count > 0)
-        return 0;
-    return sample->left_count > 0 ? -EACCES : -ESRCH;
+    if (sample->process_count == 0)
+        return sample->left_count > 0 ? -EACCES : -ESRCH;
+    sample->longest_lock = referenced->longest_lock;
+    referenced->longest_lock = (struct hr_wss_lock){0};
+    return 0;
 }
 
 const struct hr_wss_ops hr_wss_referenced_ops = {

@@ -7,10 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -233,6 +236,73 @@ START_TEST(predicts_what_takes_too_long)
 }
 END_TEST
 
+static void begin_and_read(void)
+{
+    ck_assert_int_eq(hr_wss_begin(wss, 1, &reason), 0);
+    ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), 0);
+}
+
+START_TEST(knows_for_how_long_clearing_locks)
+{
+    toucher = toucher_start(-1, "still", HOLD, TOUCH, NULL);
+    open_pid(toucher.pid, 0);
+    begin_and_read();
+    ck_assert_int_eq(sample.longest_lock.pid, toucher.pid);
+    ck_assert_str_eq(sample.longest_lock.name, "toucher");
+    ck_assert_uint_gt(sample.longest_lock.cpu_ns, 0);
+    ck_assert_uint_ge(sample.longest_lock.held_ns, sample.longest_lock.cpu_ns * 99 / 100);
+    ck_assert_uint_le(sample.longest_lock.held_ns, sample.scan_ns);
+    ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), 0);
+    ck_assert_uint_eq(sample.longest_lock.held_ns, 0); /* it is known already */
+}
+END_TEST
+
+static pid_t start_spinner(void)
+{
+    const pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;)
+        ;
+}
+
+static void set_policy(int policy, const cpu_set_t *cpus)
+{
+    const struct sched_param none = {0};
+
+    ck_assert_int_eq(sched_setscheduler(0, policy, &none), 0);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof(*cpus), cpus), 0);
+}
+
+/* As where collectd is throttled: the lock is held meanwhile. Clearing may be done before the
+ * other has its turn. */
+START_TEST(knows_that_it_held_the_lock_without_running)
+{
+    cpu_set_t before, one;
+
+    ck_assert_int_eq(sched_getaffinity(0, sizeof(before), &before), 0);
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    toucher = toucher_start(-1, "still", HOLD, TOUCH, NULL);
+    open_pid(toucher.pid, 0);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+    const pid_t spinner = start_spinner();
+    set_policy(SCHED_IDLE, &one);
+    for (int i = 0; i < 100; i++) {
+        begin_and_read();
+        if (sample.longest_lock.held_ns > 3 * sample.longest_lock.cpu_ns)
+            break;
+    }
+    set_policy(SCHED_OTHER, &before);
+    kill(spinner, SIGKILL);
+    waitpid(spinner, NULL, 0);
+    ck_assert_uint_gt(sample.longest_lock.held_ns, 3 * sample.longest_lock.cpu_ns);
+}
+END_TEST
+
 static int open_procs(struct groups *groups)
 {
     int fd = openat(groups_dirfd(groups), "inner/cgroup.procs", O_WRONLY | O_CLOEXEC);
@@ -330,6 +400,8 @@ int main(void)
     tcase_add_test(tests, notices_its_end);
     tcase_add_test(tests, predicts_what_takes_too_long);
     tcase_add_test(tests, predicts_for_each_process);
+    tcase_add_test(tests, knows_for_how_long_clearing_locks);
+    tcase_add_test(tests, knows_that_it_held_the_lock_without_running);
     tcase_add_test(tests, measures_all_of_a_cgroup);
     tcase_add_test(tests, leaves_threads_to_their_processes);
     return run_suite("wss_live", tests);

@@ -82,6 +82,34 @@ START_TEST(warns_once_of_damon)
 }
 END_TEST
 
+/* That they are held while the thread runs is what MaxScanTime is for. */
+START_TEST(warns_of_locks_that_are_held_without_running)
+{
+    static const struct {
+        uint64_t held_ms, cpu_ms;
+        size_t logs;
+    } locks[] = {{90, 1, 0}, {150, 100, 0}, {150, 10, 1}, {290, 10, 1}, {300, 10, 2}, {0, 0, 2}};
+
+    fake_wss.method = HR_WSS_REFERENCED;
+    job = new_job(&it, beginning_ns);
+    for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++) {
+        fake_wss.sample.longest_lock =
+            (struct hr_wss_lock){.held_ns = locks[i].held_ms * HR_NS_PER_MS,
+                                 .cpu_ns = locks[i].cpu_ms * HR_NS_PER_MS,
+                                 .pid = 423,
+                                 .name = "mysqld"};
+        run(job);
+        run(job);
+        ck_assert_uint_eq(fake_logs(LOG_WARNING, "the memory map of mysqld[423] was locked for "),
+                          locks[i].logs);
+    }
+    ck_assert_uint_eq(fake_logs(LOG_WARNING,
+                                "locked for 150 ms, in which the referenced method ran "
+                                "for 10 ms: "),
+                      1);
+}
+END_TEST
+
 /* Of the methods whose readings share a file. */
 START_TEST(begins_at_a_whole_second)
 {
@@ -248,6 +276,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, warns_once_of_damon);
+    tcase_add_test(tests, warns_of_locks_that_are_held_without_running);
     tcase_add_test(tests, begins_at_a_whole_second);
     tcase_add_test(tests, keeps_an_interval_that_is_no_whole_number);
     tcase_add_test(tests, begins_with_all_others_by_name);
