@@ -8,7 +8,7 @@ build_packages=(autoconf automake pkg-config gcc make libc6-dev
     libbpf-dev libcgroup-dev libjansson-dev libmnl-dev libncurses-dev libpfm4-dev libtraceevent-dev)
 check_packages=(check clang-format libclang-rt-dev shellcheck strace valgrind tmux python3 python3-kubernetes python3-yaml xz-utils
     binutils util-linux procps man-db locales linux-perf qemu-system-x86 gnuplot-nox rtla libesmtp6 libgcrypt20
-    libmicrohttpd12 libprotobuf-c1 libcurl3-gnutls libyajl2 mosquitto-clients libdlt2 libwrap0 libdevmapper1.02.1 libseccomp2
+    libmicrohttpd12 libprotobuf-c1 libcurl3-gnutls libyajl2 mosquitto-clients libdevmapper1.02.1 libseccomp2
     debhelper dpkg-dev lintian mmdebstrap cpio rpm rpmlint checkpolicy semodule-utils ansible-core ansible-lint graphite-carbon graphite-web curl jq iproute2 systemd)
 kernel_packages=(bc bison flex libelf-dev libssl-dev)
 
@@ -85,7 +85,7 @@ install_packages() {
     [ ${#lacking[@]} -eq 0 ] || fail_without_collectd "${lacking[*]}" "${others[@]}"
     # Where clang brings its runtime library along, perf comes with the kernel's tools, and libraries have other versions,
     # there are no packages of these names; and tests do without some programs.
-    for package in libclang-rt-dev linux-perf rtla libcurl3-gnutls libdlt2 libwrap0 mosquitto-clients ansible-core ansible-lint python3-kubernetes; do
+    for package in libclang-rt-dev linux-perf rtla libcurl3-gnutls mosquitto-clients ansible-core ansible-lint python3-kubernetes; do
         apt-cache show "$package" >/dev/null 2>&1 ||
             mapfile -t missing < <(printf '%s\n' "${missing[@]}" | grep -vxF "$package")
     done
