@@ -313,9 +313,12 @@ stop_victoria() {
     victoria=""
 }
 
-# start_vmalert: records for VictoriaMetrics what the rules that were made for Prometheus say, and alerts for itself.
+# start_vmalert: records for VictoriaMetrics what the rules that were made for Prometheus say, and alerts for itself; of
+# what is there, though later versions look half a minute back.
 start_vmalert() {
-    vmalert -rule="$dir/prometheus/headroom-rules.yml" -datasource.url=http://127.0.0.1:8428 \
+    local at_once=()
+    ! vmalert -help 2>&1 | grep -q -- -rule.evalDelay || at_once=(-rule.evalDelay=0s)
+    vmalert "${at_once[@]}" -rule="$dir/prometheus/headroom-rules.yml" -datasource.url=http://127.0.0.1:8428 \
         -remoteWrite.url=http://127.0.0.1:8428 -notifier.url=http://127.0.0.1:9 -httpListenAddr=127.0.0.1:8880 \
         -loggerLevel=ERROR >"$dir/vmalert.log" 2>&1 &
     vmalert=$!
