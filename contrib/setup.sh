@@ -166,7 +166,7 @@ bootstrap() {
     quietly build/autoreconf.log autoreconf -fi || fail "autoreconf failed: see build/autoreconf.log"
 }
 
-# configure_folder FOLDER [ARGUMENT...]: configures, if the arguments are new.
+# configure_folder FOLDER [ARGUMENT...]: configures, if the arguments are new, for all to be made again.
 configure_folder() {
     local folder=$1 top=$PWD
     shift
@@ -174,6 +174,8 @@ configure_folder() {
     (
         cd "$folder" || exit
         [ ! -e Makefile ] || [ "$(cat arguments 2>/dev/null)" != "$*" ] || exit 0
+        # What is there was compiled otherwise, and perhaps without knowing of which headers.
+        [ ! -e Makefile ] || quietly configure.log make clean || exit
         quietly configure.log "$top/configure" "$@" && echo "$*" >arguments
     )
 }
