@@ -20,13 +20,15 @@ fail() {
     exit 1
 }
 
-# missing_packages PACKAGE...: prints those that are not installed.
+# missing_packages PACKAGE...: prints those that are not installed, nor provided by one that is, as Debian 13 has libraries
+# under new names.
 missing_packages() {
     local package
     local -A installed=()
-    while read -r package; do
+    for package in $(dpkg-query -W -f '${db:Status-Status} ${Package}, ${Provides}\n' 2>/dev/null |
+        sed -n 's/ ([^)]*)//g; s/,//g; s/^installed //p'); do
         installed[$package]=yes
-    done < <(dpkg-query -W -f '${Package} ${Status}\n' "$@" 2>/dev/null | sed -n 's/ install ok installed$//p')
+    done
     for package in "$@"; do
         [ -n "${installed[$package]:-}" ] || echo "$package"
     done
