@@ -272,13 +272,14 @@ static bool accepts_cpu_choice(const struct rule *rule, const struct hr_option *
     accepts_windows, LIMITS(0.001, HOUR_S),                                                        \
         .accepted = "1 to 8 numbers of seconds from 0.001 to 3600, in whole milliseconds, each "   \
                     "above the one before"
+#define CPU_WORDS     .words = {"isolated", "!isolated", "nohz_full"}
+#define RUNTIME_WORDS .words = {"kubernetes", "docker", "podman"}
+#define TROUBLE_WORDS .words = {"cpu", "memory", "io"}
 #define RUNTIMES                                                                                   \
-    accepts_words, .accepted = "one or more of \"kubernetes\", \"docker\" and \"podman\"",         \
-                   .words = {"kubernetes", "docker", "podman"}
-#define CPU_WORDS .words = {"isolated", "!isolated", "nohz_full"}
+    accepts_words, RUNTIME_WORDS,                                                                  \
+        .accepted = "one or more of \"kubernetes\", \"docker\" and \"podman\""
 #define TROUBLE                                                                                    \
-    accepts_pair, LIMITS(DBL_MIN, 100),                                                            \
-        .words = {"cpu", "memory", "io"},                                                          \
+    accepts_pair, LIMITS(DBL_MIN, 100), TROUBLE_WORDS,                                             \
         .accepted = "\"cpu\", \"memory\" or \"io\", and a percentage above 0, up to 100"
 
 /* Words stand in the order of the values that the plugins give them. */

@@ -73,7 +73,7 @@ static int open_place(const char *path, struct place *place)
 /* --- Reading -------------------------------------------------------------- */
 
 /* Of no file. */
-#define NO_USER ((uid_t)-1)
+static const uid_t no_user = (uid_t)-1;
 
 /* What the file contains is acted upon, by root even in the kernel: so no other user may have been
  * able to write it. O_NONBLOCK is for a FIFO in its place. */
@@ -95,7 +95,7 @@ static int open_state_file(int directory, const char *path, uid_t trusted)
 
 int hr_state_file_read(const char *path, char *text, size_t size, size_t *length)
 {
-    return hr_text_read_and_close(open_state_file(AT_FDCWD, path, NO_USER), text, size, length);
+    return hr_text_read_and_close(open_state_file(AT_FDCWD, path, no_user), text, size, length);
 }
 
 static uid_t owner_of(int directory)
@@ -103,7 +103,7 @@ static uid_t owner_of(int directory)
     struct stat stat;
 
     if (fstat(directory, &stat) < 0 || (stat.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return NO_USER;
+        return no_user;
     return stat.st_uid;
 }
 
@@ -157,7 +157,7 @@ int hr_state_file_read_prepared(const char *path, char *text, size_t size, size_
     int status = open_place(path, &place);
     if (status < 0)
         return status;
-    status = hr_text_read_and_close(open_state_file(place.directory, place.new_name, NO_USER), text,
+    status = hr_text_read_and_close(open_state_file(place.directory, place.new_name, no_user), text,
                                     size, length);
     close(place.directory);
     return status;
