@@ -27,7 +27,7 @@ struct wss_job_context {
     struct wss_problems problems; /**< of cgroups */
     struct hr_wss_shared *shared;
     struct complaint beside_damon;
-    struct tally locks; /**< in ms, of those that were held for too long */
+    struct tally locks;          /**< in ms, of those that were held for too long */
     _Atomic bool is_interrupted; /**< readings fail by hr_wss_interrupt(), which is no problem */
     struct wss_values *values;
 };
