@@ -177,6 +177,28 @@ def groups_list(panel, back_end):
             [host, group, what, value], "min" if worst.below else "mean"))
 
 
+def heatmap(panel, _):
+    """Rows that Grafana puts in order by their names, which are numbers."""
+    unit, layout, names = panel.rows
+    values = defaults(panel)
+    values["custom"] = {"hideFrom": {"legend": False, "tooltip": False, "viz": False},
+                        "scaleDistribution": {"type": "linear"}}
+    return {
+        "fieldConfig": {"defaults": values, "overrides": []},
+        "options": {
+            "calculate": False, "cellGap": 1, "cellValues": {"unit": panel.unit},
+            # What is rare is to be seen beside what is not.
+            "color": {"mode": "scheme", "scheme": "Oranges", "fill": "dark-orange", "scale": "exponential",
+                      "exponent": 0.3, "steps": 64, "reverse": False},
+            "exemplars": {"color": "rgba(255,0,255,0.7)"}, "filterValues": {"le": 1e-9},
+            "legend": {"show": True}, "rowsFrame": {"layout": layout}, "showValue": "never",
+            "tooltip": {"show": True, "yHistogram": False},
+            "yAxis": {"axisPlacement": "left", "reverse": False, "unit": unit}},
+        "transformations": [{"id": "renameByRegex", "options": {"regex": f"^{name}$", "renamePattern": number}}
+                            for name, number in names],
+    }
+
+
 def stat(panel, back_end):
     values = defaults(panel)
     values["color"] = {"mode": "thresholds"}
@@ -190,16 +212,16 @@ def stat(panel, back_end):
 
 
 KINDS = {"timeseries": timeseries, "table": table, "matrix": matrix, "list": heat_list, "groups": groups_list,
-         "stat": stat}
+         "heatmap": heatmap, "stat": stat}
 
 
 def one(panel, back_end, number, place):
     return {
-        "id": number, "type": panel.kind if panel.kind in ("timeseries", "stat") else "table",
+        "id": number, "type": panel.kind if panel.kind in ("timeseries", "heatmap", "stat") else "table",
         "title": panel.title, "description": panel.description,
         "datasource": source(back_end), "gridPos": place,
-        # collectd's own interval: between two values there is nothing to see
-        "interval": "10s",
+        # collectd's own interval: between two values there is nothing to see. A cell has no line to go on for a minute.
+        "interval": "1m" if panel.kind == "heatmap" else "10s",
         "targets": [{"datasource": source(back_end),
                      **back_end.target(series, letter, panel.kind)}
                     for letter, series in zip(string.ascii_uppercase, panel.series)],
@@ -240,7 +262,7 @@ def variable(name, back_end):
 def dashboard(back_end, page, title, description, rows, variables):
     panels = laid_out(rows, back_end)
     kinds = sorted({panel["type"] for panel in panels} - {"row"})
-    names = {"timeseries": "Time series", "table": "Table", "stat": "Stat"}
+    names = {"timeseries": "Time series", "heatmap": "Heatmap", "table": "Table", "stat": "Stat"}
     tag = f"headroom-{back_end.name}"
     return {
         "__inputs": [{"name": "DS_COLLECTD", "label": back_end.title, "type": "datasource",

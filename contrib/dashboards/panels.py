@@ -16,7 +16,7 @@ class Panel:
 
     def __init__(self, title, description, series, *, kind="timeseries", unit="short", width=8, height=8,
                  minimum=0, maximum=None, thresholds=None, stacked=False, log=False, link=None,
-                 nothing=None, rename=None, gaps=False, colours=None, columns=None, texts=None):
+                 nothing=None, rename=None, gaps=False, colours=None, columns=None, texts=None, rows=None):
         self.title, self.description, self.series, self.kind = title, description, series, kind
         self.unit, self.width, self.height = unit, width, height
         self.minimum, self.maximum, self.thresholds = minimum, maximum, thresholds
@@ -28,6 +28,7 @@ class Panel:
         self.colours = colours or {}
         self.columns = columns      # of a list: {type instance: (name, thresholds)}; of groups: two names
         self.texts = texts          # what type instances are called in cells
+        self.rows = rows            # of a heat map: (unit, layout, [(regular expression, number) of series' names])
 
 
 def psi(where, pressure, **more):
@@ -55,6 +56,14 @@ def most(title, event, meaning):
                  [perf("system", event, legend="instance"),
                   perf("groups", event, legend="instance", top=(10, 10))],
                  unit="cps", link="group", minimum=None, log=True)
+
+
+def by_length(title, description, kind):
+    """A heat map of a histogram of osnoise, whose series are named by where each bucket begins."""
+    return Panel(title, description,
+                 [noise("cpus", "total_values", f"{kind}_[0-9]*us", legend="type_instance", total=True)],
+                 kind="heatmap", unit="cps", width=8, rows=("µs", "ge", [(f"{kind}_([0-9]+)us", "$1")]),
+                 nothing="Histogram is false")
 
 
 SOURCES = "{irq,softirq,thread,nmi,other}_*us"
@@ -363,6 +372,12 @@ GROUP = [
         Panel("Processes", "How many processes were measured. Where it falls, so may the working set.",
               [wss("count", "processes", legend="instance")],
               width=4, nothing="a group is measured, not processes"),
+        Panel("Profile over time", "What was touched within each window, the darker, the more; of several targets the"
+              " sum. Where the rows of short windows darken, the same memory is touched more often; where only those of"
+              " long ones do, more is used now and then.",
+              [wss("memory", "referenced-*", legend="type_instance", total=True)],
+              kind="heatmap", unit="bytes", width=24, height=7, nothing="a target has one window only",
+              rows=("ms", "unknown", [("referenced-([0-9]+)ms", "$1"), ("referenced-([0-9]+)s", "$1e3")])),
     ]),
     ("Noise on $cpu", [
         Panel("Left to its work", "The share of time that was no noise. On a CPU that is isolated for one"
@@ -385,12 +400,9 @@ GROUP = [
               " threads bound elsewhere, timers avoided by nohz_full.",
               [noise("cpus", "derive", SOURCES, legend="type_instance", total=True)],
               unit="µs", width=8, stacked=True, nothing="Sources is 0"),
-        Panel("Single noises by length", "How many single noises per second were longer than so many"
-              " microseconds, and not longer than twice that: a histogram, shown as bands. What is new in the"
-              " upper bands is what hurts. Only with Histogram true.",
-              [noise("cpus", "total_values", "noise_[0-9]*us", legend="type_instance", total=True)],
-              unit="cps", width=8, stacked=True, rename=("noise_([0-9]+)us", "over $1 us"),
-              nothing="Histogram is false"),
+        by_length("Single noises by length", "How many single noises per second were longer than so many"
+                  " microseconds, and not longer than twice that: a histogram over time, the darker, the more. What is"
+                  " new in the upper rows is what hurts. Only with Histogram true.", "noise"),
         Panel("Single noises by percentile", "What half of the single noises, 99 % and 99.9 % of them don't exceed, by"
               " powers of two. Where 99.9 % is far above 99 %, it is rare: look for what causes it in the alerts. Only"
               " with Histogram true.",
@@ -408,16 +420,12 @@ GROUP = [
               " 99.9 % of them don't exceed, by powers of two. Only with Histogram true.",
               [noise("cpus", "duration", "latency_{irq,thread}_{p50,p99,p999}", legend="both", peak=True)],
               unit="s", width=8, log=True, nothing="Histogram is false"),
-        Panel("Threads by latency", "How many threads per second began more than so many microseconds after their"
-              " timer's time, and not more than twice that, shown as bands. Only with Histogram true.",
-              [noise("cpus", "total_values", "latency_thread_[0-9]*us", legend="type_instance", total=True)],
-              unit="cps", width=8, stacked=True, rename=("latency_thread_([0-9]+)us", "over $1 us"),
-              nothing="Histogram is false"),
-        Panel("Timers by latency", "The same of the timers' interrupts: what is late here makes the threads late,"
-              " too. What is late there alone is due to softirqs, or code of the kernel that isn't preempted.",
-              [noise("cpus", "total_values", "latency_irq_[0-9]*us", legend="type_instance", total=True)],
-              unit="cps", width=8, stacked=True, rename=("latency_irq_([0-9]+)us", "over $1 us"),
-              nothing="Histogram is false"),
+        by_length("Threads by latency", "How many threads per second began more than so many microseconds after"
+                  " their timer's time, and not more than twice that: the darker, the more. Only with Histogram true.",
+                  "latency_thread"),
+        by_length("Timers by latency", "The same of the timers' interrupts: what is late here makes the threads late,"
+                  " too. What is late there alone is due to softirqs, or code of the kernel that isn't preempted.",
+                  "latency_irq"),
     ]),
 ]
 

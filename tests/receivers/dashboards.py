@@ -373,6 +373,23 @@ def row_of(dashboard, word):
     return {**dashboard, "panels": panels, "templating": {"list": variables}}
 
 
+def renamed(panel, name):
+    """As Grafana's renameByRegex does it, whose patterns are JavaScript's."""
+    for transformation in panel["transformations"]:
+        options = transformation["options"]
+        name = re.sub(options["regex"], re.sub(r"\$(\d)", r"\\g<\1>", options["renamePattern"]), name)
+    return name
+
+
+def rows_fault(panel, names):
+    """Grafana puts the rows of a heat map in order if all their names are numbers."""
+    rows = [renamed(panel, name) for name in names]
+    wrong = [row for row in rows if not re.fullmatch(r"\d+(e3)?", row)]
+    if wrong or len({float(row) for row in rows}) < len(rows):
+        return f"rows {wrong}" if wrong else f"the same rows: {rows}"
+    return ""
+
+
 def queries(path, *what):
     what = words(what)
     dashboard = load(path)
@@ -383,7 +400,8 @@ def queries(path, *what):
         found = {name: numbers(points) for name, points in grafana.series(target).items()}
         empty = not any(found.values())
         names = [name for name in found if not name or "$" in name]
-        result("empty" if empty else f"names {names}" if names else "",
+        faults = rows_fault(panel, found) if panel["type"] == "heatmap" else ""
+        result("empty" if empty else f"names {names}" if names else faults,
                f"{panel['title']}, {target['refId']}: {len(found)} series")
 
 
