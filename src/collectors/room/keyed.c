@@ -65,11 +65,12 @@ int hr_keyed_parse_flat(const char *start, size_t length, struct hr_keyed *keys,
 {
     struct hr_text text = {start, length}, line;
     struct hr_keyed parsed[KEYS_MAX];
+    size_t left = count;
     uint64_t value;
 
     memcpy(parsed, keys, count * sizeof(*keys));
     const struct wanted wanted = wanted_of(parsed, count);
-    while (text.length > 0) {
+    while (left > 0 && text.length > 0) {
         if (!take_line(&text, &line))
             return -EBADMSG;
         struct hr_keyed *key = take_key(&line, ' ', &wanted);
@@ -77,6 +78,7 @@ int hr_keyed_parse_flat(const char *start, size_t length, struct hr_keyed *keys,
             continue;
         if (!hr_text_u64(&line, &value) || line.length > 0 || !set_key(key, value))
             return -EBADMSG;
+        left--;
     }
     memcpy(keys, parsed, count * sizeof(*keys));
     return 0;

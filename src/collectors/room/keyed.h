@@ -19,10 +19,13 @@ struct hr_keyed {
 };
 
 /**
- * Parses "flat keyed" lines, "NAME VALUE\n". Lines of other names are skipped.
+ * Parses "flat keyed" lines, "NAME VALUE\n", up to the last that is wanted: memory.stat goes on
+ * for as many lines. Those of other names are skipped.
  *
- * @param keys  each receives its value if it is found; unchanged on failure.
- * @return 0; -EBADMSG: a line doesn't end, a wanted one has no number or occurs twice.
+ * @param keys  none of them found yet; each receives its value if it is found; unchanged on
+ * failure.
+ * @return 0; -EBADMSG: a line doesn't end, a wanted one has no number, or occurs twice while others
+ *         are looked for.
  */
 int hr_keyed_parse_flat(const char *text, size_t length, struct hr_keyed *keys, size_t count);
 
