@@ -700,6 +700,32 @@ START_TEST(says_once_that_there_is_no_pressure)
 }
 END_TEST
 
+/* As where cgroup.pressure has 0. What is left below the limit is known, but no stall: neither that
+ * there is none left, nor why. */
+START_TEST(knows_what_is_left_of_memory_without_pressure)
+{
+    static const char *const resources[] = {"cpu", "memory", "io"};
+
+    room_tree_write(tree, "a", "memory.max", "209715200\n"); /* 200 MiB, 120 are needed */
+    for (size_t i = 0; i < COUNT(resources); i++)
+        tree_remove_pressure(tree, "a", resources[i]);
+    harness_begin("Cgroup \"a\"\nSystem false");
+    harness_read();
+    harness_assert_logs(1, "the room by CPU time of cgroup a isn't known, as pressure can't be "
+                           "read: ");
+    headroom_pass(10);
+    assert_number("headroom-a/percent-room-memory", 40);
+    harness_assert_count("headroom-a/percent-room-cpu", 0);
+    harness_assert_count("headroom-a/*-by-*", 0);
+    harness_assert_logs(0, NULL);
+    tree_pressure(tree, "a", "memory", 0, 0);
+    headroom_pass(61);
+    tree_pressure(tree, "a", "memory", 2000000, 0);
+    headroom_pass(10);
+    assert_number("headroom-a/percent-room-memory", 0);
+}
+END_TEST
+
 START_TEST(says_once_that_there_is_no_meminfo)
 {
     harness_begin("Cgroup \"a\"");
@@ -734,6 +760,34 @@ START_TEST(publishes_the_kill_that_emptied_a_group)
     headroom_pass(10);
     assert_number("headroom-a/total_operations-oom_kill", 3);
     assert_number("headroom-a/memory-need", 120. * MIB);
+}
+END_TEST
+
+/* Between two readings: its counters have begun again, and its limit is another. */
+START_TEST(a_group_that_is_made_again_is_another)
+{
+    room_tree_write(tree, "a", "memory.max", "209715200\n");
+    harness_begin("Cgroup \"a\"\nSystem false");
+    harness_read();
+    run_100_s();
+    harness_assert_count("headroom-a/percent-room-cpu", 1);
+    tree_remove_group(tree, "a");
+    room_tree_add_group(tree, "a");
+    room_tree_cpu(tree, "a", 5000000, 0, 0, 0);
+    room_tree_memory(tree, "a", 10, 0);
+    room_tree_write(tree, "a", "memory.max", "104857600\n");
+    room_tree_write(tree, "a", "memory.events", "oom_kill 1\n");
+    headroom_pass(10);
+    assert_number("headroom-a/memory-need", 10. * MIB);
+    assert_number("headroom-a/memory-limit", 100. * MIB);
+    assert_number("headroom-a/total_operations-oom_kill", 1);
+    harness_assert_count("headroom-a/percent-room-cpu", 0);
+    room_tree_machine(tree, 100, 60, 0);
+    room_tree_cpu(tree, "a", 25000000, 0, 0, 0);
+    tree_pressure(tree, "a", "cpu", 6400000, 0);
+    headroom_pass(100);
+    assert_number("headroom-a/vcpu-room", 2 * 0.7368062997 - 0.8);
+    harness_assert_logs(0, NULL);
 }
 END_TEST
 
@@ -842,8 +896,10 @@ int main(void)
     tcase_add_test(tests, says_once_that_too_many_groups_have_a_limit);
     tcase_add_test(tests, says_once_that_limits_cant_be_read_again);
     tcase_add_test(tests, says_once_that_there_is_no_pressure);
+    tcase_add_test(tests, knows_what_is_left_of_memory_without_pressure);
     tcase_add_test(tests, says_once_that_there_is_no_meminfo);
     tcase_add_test(tests, publishes_the_kill_that_emptied_a_group);
+    tcase_add_test(tests, a_group_that_is_made_again_is_another);
     tcase_add_loop_test(tests, refuses_a_wrong_value, 0, COUNT(refused));
     tcase_add_test(tests, warns_of_what_it_doesnt_know);
     tcase_add_test(tests, warns_if_there_is_nothing_to_do);

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "headroom/stall_hour.h"
 #include "psi/cause.h"
 #include "support/suite.h"
 
@@ -82,6 +83,25 @@ START_TEST(prints_each_kind)
 }
 END_TEST
 
+/* percent-cpu-by-limit is what an alert calls a limit: its text has the word of the series. */
+START_TEST(has_the_words_of_the_series)
+{
+    bool seen[HR_STALL_PART_COUNT] = {[HR_STALL_BY_UNKNOWN] = true}; /* the rest: in no alert */
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const enum hr_stall_part part = hr_stall_part_of(rows[i].cause.kind);
+        const char *word = hr_stall_part_name(part);
+        if (strcmp(word, "irq") == 0)
+            word = "interrupts"; /* irq is the name of the kernel's file, too */
+        ck_assert_msg(strstr(rows[i].text, word) != NULL, "\"%s\" isn't in \"%s\"", word,
+                      rows[i].text);
+        seen[part] = true;
+    }
+    for (int i = 0; i < HR_STALL_PART_COUNT; i++)
+        ck_assert_msg(seen[i], "no text is of by-%s", hr_stall_part_name(i));
+}
+END_TEST
+
 START_TEST(prints_as_many_as_fit)
 {
     const struct hr_stall_causes causes = {
@@ -128,6 +148,7 @@ int main(void)
     TCase *tests = tcase_create("cause");
 
     tcase_add_loop_test(tests, prints_each_kind, 0, sizeof(rows) / sizeof(*rows));
+    tcase_add_test(tests, has_the_words_of_the_series);
     tcase_add_test(tests, prints_as_many_as_fit);
     tcase_add_test(tests, prints_nothing_where_nothing_is_known);
     tcase_add_test(tests, the_longest_name_fits);
