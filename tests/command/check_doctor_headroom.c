@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * command/check_doctor_headroom.c - `headroom doctor`: whether memory can be taken from cgroups, as
- * `headroom probe` does, in a tree of files.
+ * `headroom probe` does, and whether forecasts go on after a restart, in a tree of files.
  */
 #include <check.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "doctor/checks.h"
 #include "headroom/root.h"
@@ -125,6 +127,36 @@ START_TEST(a_group_without_the_io_controller)
 }
 END_TEST
 
+START_TEST(the_history_must_be_writable_and_its_own)
+{
+    static const char feature[] = "history of forecasts over a restart";
+    const struct timespec long_ago[] = {{1000000, 0}, {1000000, 0}};
+    char path[256];
+
+    snprintf(path, sizeof(path), "%s/lib/history.state", tree_path(tree));
+    usage.headroom.state_file = path;
+    const struct finding *found = find(feature, FINDINGS_ALL);
+    ck_assert_int_eq(found->state, FINDING_LACKS);
+    ck_assert_ptr_nonnull(strstr(found->cause, "/lib isn't there"));
+    tree_add_directory(tree, "lib");
+    ck_assert_int_eq(find(feature, FINDINGS_ALL)->state, FINDING_WORKS); /* none is saved yet */
+    tree_write(tree, "lib/history.state", "%05000d", 0);
+    ck_assert_int_eq(chmod(path, 0600), 0);
+    ck_assert_int_eq(find(feature, FINDINGS_ALL)->state, FINDING_WORKS);
+    ck_assert_int_eq(chmod(path, 0666), 0);
+    found = find(feature, FINDINGS_ALL);
+    ck_assert_int_eq(found->state, FINDING_LACKS);
+    ck_assert_ptr_nonnull(strstr(found->cause, "may be written by others"));
+    ck_assert_int_eq(chmod(path, 0600), 0);
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+    found = find(feature, FINDINGS_ALL);
+    ck_assert_int_eq(found->state, FINDING_NOTE);
+    ck_assert_ptr_nonnull(strstr(found->cause, "history.state (5 KB) was saved "));
+    ck_assert_ptr_nonnull(strstr(found->cause, " min ago, not every ten"));
+    usage.headroom.state_file = NULL;
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("doctor_headroom");
@@ -135,5 +167,6 @@ int main(void)
     tcase_add_test(tests, nor_is_a_controller_that_is_not_enabled);
     tcase_add_test(tests, a_configuration_never_uses_it);
     tcase_add_test(tests, a_group_without_the_io_controller);
+    tcase_add_test(tests, the_history_must_be_writable_and_its_own);
     return run_suite("doctor_headroom", tests);
 }

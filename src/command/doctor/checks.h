@@ -82,6 +82,9 @@ void doctor_check_osnoise(const struct hr_root *root, const struct usage *usage,
 void doctor_check_headroom(const struct hr_root *root, const struct usage *usage,
                            struct findings *findings);
 
+/** Adds whether what the headroom plugin knows of trends is there after a restart of collectd. */
+void doctor_check_history(const struct usage *usage, struct findings *findings);
+
 /** Adds what of the configuration can't be read, and options that the plugin doesn't know.
  * @param plugin  whose block has them; NULL: what no plugin's block includes, and what else keeps
  *                collectd from starting. */

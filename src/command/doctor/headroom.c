@@ -345,6 +345,8 @@ void doctor_check_headroom(const struct hr_root *root, const struct usage *usage
     check_groups(&context, &of, &groups);
     findings_use(findings, headroom->oom);
     check_oom(&context);
+    findings_use(findings, true);
+    doctor_check_history(usage, findings);
     check_reclaim(&context, &groups);
     doctor_groups_close(&groups);
     hr_room_machine_close(context.machine);
