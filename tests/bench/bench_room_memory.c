@@ -13,7 +13,8 @@
  *
  * Each load has its memory twice, unless one of both is named: mapped from a slow disk, /dev/slow
  * of the emulated machine, where there is one; and anonymous, which is swapped out. Needs cgroup2's
- * memory controller and, for the latter, swap space; see tests/vm/bench-room.
+ * memory controller and, for the latter, swap space; see tests/vm/bench-room. What others would say
+ * they say of the same seconds, in which there is no limit.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -29,6 +30,7 @@
 #include "headroom/room.h"
 #include "headroom/root.h"
 #include "headroom/wss.h"
+#include "support/baselines.h"
 #include "support/loads.h"
 #include "support/tlb_flushers.h"
 
@@ -173,8 +175,46 @@ static void read_room(struct hr_room_machine *machine, struct hr_room_source *so
     hr_room_read(source, &lines, reading);
 }
 
+/* A number from a file of the group: the one behind a key, or its only one. */
+static double read_number(const char *file, const char *key)
+{
+    char path[64], line[128];
+    const size_t length = strlen(key);
+    double number = NAN;
+
+    snprintf(path, sizeof(path), "a/%s", file);
+    const int fd = openat(groups_dirfd(groups), path, O_RDONLY | O_CLOEXEC);
+    require(fd >= 0, path);
+    FILE *stream = fdopen(fd, "r");
+    require(stream != NULL, path);
+    while (isnan(number) && fgets(line, sizeof(line), stream) != NULL)
+        if (strncmp(line, key, length) == 0)
+            number = atof(line + length);
+    fclose(stream);
+    require(!isnan(number), path);
+    return number;
+}
+
+/* What others look at, once a second. */
+struct usage {
+    struct baseline_peaks days, parts;
+    double set; /* the latest */
+};
+
+static void watch_usage(struct usage *usage, uint64_t begin_ns, uint64_t end_ns)
+{
+    for (uint64_t time_ns = hr_clock_ns(); time_ns < end_ns; time_ns += HR_NS_PER_S) {
+        const double t = (double)(time_ns - begin_ns) / HR_NS_PER_S;
+        const double current = read_number("memory.current", "");
+        usage->set = current - read_number("memory.stat", "inactive_file ");
+        baseline_peaks_add(&usage->days, t, usage->set);
+        baseline_peaks_add(&usage->parts, t, current);
+        sleep_until(time_ns + HR_NS_PER_S < end_ns ? time_ns + HR_NS_PER_S : end_ns);
+    }
+}
+
 /* The group's working set within 1, 2, 4 … seconds. */
-static void measure_set(struct hr_room_working_set *set)
+static void measure_set(struct hr_room_working_set *set, struct usage *usage)
 {
     char path[128], name[16];
     const struct hr_wss_options options = {.target = {.scope = HR_WSS_CGROUP, .cgroup = path},
@@ -191,7 +231,7 @@ static void measure_set(struct hr_room_working_set *set)
     const uint64_t begin_ns = hr_clock_ns();
     for (int i = 0; i < WINDOWS; i++) {
         const uint64_t window_ns = HR_NS_PER_S << i;
-        sleep_until(begin_ns + window_ns);
+        watch_usage(usage, begin_ns, begin_ns + window_ns);
         require(hr_wss_read(wss, window_ns, &sample, &reason) == 0, reason.text);
         snprintf(name, sizeof(name), "%us", 1u << i);
         hr_room_working_set_add(set, name, (double)sample.referenced_bytes);
@@ -261,9 +301,24 @@ static void print_rule(const char *rule, double bytes, const struct truth *truth
         printf("  %s %.1f (%+.0f %%)", rule, mib, 100 * (mib / truth->mib - 1));
 }
 
+static void print_load(const struct load *load, bool is_file, const struct truth *truth,
+                       double need, double coarse, const struct usage *usage)
+{
+    printf("%-7s %-5s %5.1f MiB are enough%s;", load->name, is_file ? "file" : "anon", truth->mib,
+           truth->is_at_most ? ", or less" : "");
+    print_rule("headroom", need, truth);
+    print_rule("without a profile", coarse, truth);
+    print_rule("VPA", baseline_vpa(&usage->days), truth);
+    print_rule("Autopilot", baseline_autopilot(&usage->parts), truth);
+    print_rule("current - inactive_file", usage->set, truth);
+    putchar('\n');
+    fflush(stdout);
+}
+
 /* Memory that the kernel can't take, its own, has to be there anyway. */
 static void run_load(const struct load *load, bool is_file)
 {
+    static struct usage usage;
     struct hr_room_machine *machine;
     struct hr_room_source *source;
     struct hr_room_working_set set;
@@ -281,7 +336,8 @@ static void run_load(const struct load *load, bool is_file)
     wait_s(2);
     read_room(machine, source, &reading);
     const double coarse = reading.memory.status == 0 ? reading.memory.used : NAN;
-    measure_set(&set);
+    usage = (struct usage){.days = {.part_s = 86400}, .parts = {.part_s = 300}};
+    measure_set(&set, &usage);
     hr_room_set_working_set(source, &set);
     read_room(machine, source, &reading); /* from here on with the parts of its memory */
     const struct truth truth = find_truth(machine, source, load);
@@ -294,12 +350,7 @@ static void run_load(const struct load *load, bool is_file)
     const double need = reading.working_set_status == 0 ? reading.memory.used : NAN;
     printf("# need by what it touches within %.0f s; status %d\n", reading.touched_s,
            reading.working_set_status);
-    printf("%-7s %-5s %5.1f MiB are enough%s;", load->name, is_file ? "file" : "anon", truth.mib,
-           truth.is_at_most ? ", or less" : "");
-    print_rule("headroom", need, &truth);
-    print_rule("without a profile", coarse, &truth);
-    putchar('\n');
-    fflush(stdout);
+    print_load(load, is_file, &truth, need, coarse, &usage);
     hr_room_close(source);
     hr_room_machine_close(machine);
     hr_cgroup_set_close(cgroups);
