@@ -21,6 +21,7 @@
 #include "collectors/room/stall_harness.h"
 #include "headroom/clock.h"
 #include "headroom/room.h"
+#include "support/baselines.h"
 #include "support/suite.h"
 
 #define MIB   ((size_t)1 << 20)
@@ -135,11 +136,14 @@ static struct {
     uint64_t time_ns;
     struct hr_outlook outlook;
     struct hr_room room;
+    double baseline_s; /* least squares of all memory, as it is: a fifth of the life */
 } seen[STEPS];
 
 /* Reads until the process is killed. @return how often. */
 static size_t watch(pid_t pid, const char *name)
 {
+    const uint64_t pause_ns = life_ns / POINTS / 2;
+    struct least_squares past = {.count = 0};
     struct hr_room_reading reading;
     size_t count = 0;
 
@@ -151,8 +155,10 @@ static size_t watch(pid_t pid, const char *name)
         ck_assert_int_eq(reading.memory.status, 0);
         seen[count].room = reading.memory;
         seen[count].outlook = reading.outlook;
+        seen[count].baseline_s =
+            least_squares_left(&past, reading.memory_bytes, LIMIT) * (double)pause_ns / HR_NS_PER_S;
         seen[count++].time_ns = hr_clock_ns();
-        sleep_ns(life_ns / POINTS / 2);
+        sleep_ns(pause_ns);
     }
     return count;
 }
@@ -178,11 +184,11 @@ static void assert_expected(pid_t pid, const char *name, double tolerance)
         half++;
     const struct hr_outlook *outlook = &seen[half].outlook;
     double left_s = (double)(end_ns - seen[half].time_ns) / HR_NS_PER_S;
-    printf("# %s: lived %.1f s; at half of it %.2f s were left, expected %.2f (%.2f..%.2f); used "
-           "%.1f of %.1f MiB\n",
+    printf("# %s: lived %.1f s; at half of it %.2f s were left, expected %.2f (%.2f..%.2f), by "
+           "least squares of memory.current %.2f; used %.1f of %.1f MiB\n",
            name, (double)(end_ns - begin_ns) / HR_NS_PER_S, left_s,
            outlook->is_trend ? outlook->trouble_s : -1.0, outlook->early_s, outlook->late_s,
-           seen[half].room.used / MIB, seen[half].room.attainable / MIB);
+           seen[half].baseline_s, seen[half].room.used / MIB, seen[half].room.attainable / MIB);
     fflush(stdout);
     ck_assert(outlook->is_trend);
     ck_assert_double_eq_tol(outlook->trouble_s, left_s, tolerance * left_s);
