@@ -5,6 +5,7 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -121,6 +122,28 @@ START_TEST(a_group_that_sleeps_has_room)
 }
 END_TEST
 
+/* While it is measured: the kernel removes the files, and those that are open can't be read. */
+START_TEST(pressure_is_switched_off)
+{
+    struct hr_room_reading reading;
+
+    make_group("a");
+    start_loop("a");
+    if (faccessat(groups_dirfd(groups), "a/cgroup.pressure", W_OK, 0) < 0)
+        return; /* before Linux 6.1 */
+    read_room("a", 1);
+    groups_write(groups, "a", "cgroup.pressure", "0");
+    hr_room_machine_read(machine);
+    ck_assert_int_eq(hr_room_read(source, &lines, &reading), 0);
+    for (int i = 0; i < HR_PSI_IRQ; i++) {
+        ck_assert_int_eq(reading.psi.status[i], -EOPNOTSUPP);
+        ck_assert(!reading.has_stall[i]);
+    }
+    ck_assert_int_eq(reading.cpu.status, -EOPNOTSUPP);
+    ck_assert_int_eq(reading.memory_limits_status, 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("live");
@@ -134,6 +157,7 @@ int main(void)
     tcase_add_test(tests, a_loop_with_half_a_cpu_has_no_room);
     tcase_add_test(tests, the_limit_of_the_group_above_binds);
     tcase_add_test(tests, a_group_that_sleeps_has_room);
+    tcase_add_test(tests, pressure_is_switched_off);
     tcase_set_timeout(tests, 120);
     return run_suite("live", tests);
 }
