@@ -164,6 +164,17 @@ END_TEST
 
 /* --- Groups in version 1 ------------------------------------------------------------------ */
 
+static void add_directory_of_version_1(const char *limit)
+{
+    tree_write(tree, "memory/p/cgroup.procs", "7\n");
+    tree_write(tree, "memory/p/memory.limit_in_bytes", "%s", limit);
+    tree_write(tree, "memory/p/memory.usage_in_bytes", "120\n");
+    tree_write(tree, "memory/p/memory.memsw.usage_in_bytes", "120\n");
+    tree_write(tree, "memory/p/memory.stat",
+               "total_cache 0\ntotal_rss 100\ntotal_inactive_file 0\ntotal_active_file 0\n"
+               "total_unevictable 0\n");
+}
+
 static void add_version_1(const char *first_process)
 {
     tree_write(tree, "proc/1/mounts",
@@ -172,13 +183,7 @@ static void add_version_1(const char *first_process)
     room_tree_write(tree, "p", "cgroup.procs", first_process);
     tree_write(tree, "proc/7/cgroup", "3:memory:/p\n0::/p\n");
     tree_write(tree, "memory/cgroup.procs", "1\n");
-    tree_write(tree, "memory/p/cgroup.procs", "7\n");
-    tree_write(tree, "memory/p/memory.limit_in_bytes", "157286400\n");
-    tree_write(tree, "memory/p/memory.usage_in_bytes", "120\n");
-    tree_write(tree, "memory/p/memory.memsw.usage_in_bytes", "120\n");
-    tree_write(tree, "memory/p/memory.stat",
-               "total_cache 0\ntotal_rss 100\ntotal_inactive_file 0\ntotal_active_file 0\n"
-               "total_unevictable 0\n");
+    add_directory_of_version_1("157286400\n");
 }
 
 static void expect_after(unsigned seconds, int limits_status, int memory_status)
@@ -239,6 +244,20 @@ START_TEST(the_last_process_of_a_group_of_version_1_has_ended)
     /* its parent has waited for it */
     tree_write(tree, "memory/p/cgroup.procs", "%s", "");
     expect_after(1, 0, 0);
+}
+END_TEST
+
+/* As by a manager of version 1, which moves its processes into the new one. */
+START_TEST(a_group_of_version_1_that_is_made_again)
+{
+    add_version_1("7\n");
+    open_groups("p");
+    read_for_a_minute();
+    tree_rename(tree, "memory/p", "memory/before");
+    add_directory_of_version_1("52428800\n");
+    expect_after(61, 0, 0);
+    ck_assert_double_eq(reading.memory.limit, 52428800);
+    ck_assert(!reading.outlook.is_known);
 }
 END_TEST
 
@@ -373,6 +392,7 @@ int main(void)
     tcase_add_test(tests, a_group_of_version_1);
     tcase_add_test(tests, the_first_process_of_a_group_of_version_1_ends);
     tcase_add_test(tests, the_last_process_of_a_group_of_version_1_has_ended);
+    tcase_add_test(tests, a_group_of_version_1_that_is_made_again);
     tcase_add_test(tests, where_version_1_is_is_looked_for_once_an_interval);
     tcase_add_loop_test(tests, cpus_that_arent_known, 0, 2);
     tcase_add_test(tests, without_the_controller_all_cpus_count);
