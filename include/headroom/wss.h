@@ -120,6 +120,13 @@ struct hr_wss_lock {
     char name[HR_PROCESS_NAME_SIZE];
 };
 
+/** Whether it was held for 100 ms or more, most of that by a thread that had to wait, too, as its
+ * CPU time is limited or others have it: max_scan_ns doesn't limit that. */
+static inline bool hr_wss_lock_waited(const struct hr_wss_lock *lock)
+{
+    return lock->held_ns >= UINT64_C(100000000) && lock->cpu_ns <= lock->held_ns / 2;
+}
+
 /** One reading. */
 struct hr_wss_sample {
     uint64_t referenced_bytes; /**< touched within the window */
@@ -142,7 +149,8 @@ struct hr_wss_sample {
     /** With referenced: the file that shows that DAMON is at work, so that huge pages and other
      * large folios of which one page was touched may count as a whole. NULL: it isn't. */
     const char *damon_path;
-    /** With referenced, in the first reading: the longest that clearing has held. */
+    /** With referenced, in the first reading: the longest that clearing has held, of those that it
+     * didn't have to wait for. */
     struct hr_wss_lock longest_lock;
     size_t left_count; /**< processes that can't be measured, such as for lack of permission */
 };

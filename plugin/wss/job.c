@@ -334,19 +334,10 @@ static void report_damon(struct wss_job *job, const struct hr_wss_sample *sample
                       sample->damon_path);
 }
 
-/* Shorter is what a scan may take; longer where the thread that held it had to wait, too, is none
- * of its limit. */
-#define LONG_LOCK_NS (100 * HR_NS_PER_MS)
-
-static bool is_held_up(const struct hr_wss_lock *lock)
-{
-    return lock->held_ns >= LONG_LOCK_NS && lock->cpu_ns <= lock->held_ns / 2;
-}
-
 /* What has to be changed is the same for all targets. */
 static void report_lock(struct wss_job *job, const struct hr_wss_lock *lock)
 {
-    const uint64_t held_ms = is_held_up(lock) ? lock->held_ns / HR_NS_PER_MS : 0;
+    const uint64_t held_ms = hr_wss_lock_waited(lock) ? lock->held_ns / HR_NS_PER_MS : 0;
     char name[2 * HR_PROCESS_NAME_SIZE];
 
     if (!tally_should_log(&job->context->locks, held_ms))

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/deadline.h"
@@ -191,18 +192,29 @@ static int check_time(struct scan *scan, const struct hr_process *process, uint6
 
 /* --- Marking -------------------------------------------------------------- */
 
-/* The kernel holds the lock for as long as it takes. By the clock that is longer than the CPU time
- * where others have the CPU meanwhile, or collectd's own limit is used up. */
+/* How often this thread has blocked: not as its time was up, or others were to run. */
+static long count_waits(void)
+{
+    struct rusage usage;
+
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : 0;
+}
+
+/* The kernel holds the lock while it clears. By the clock that is longer than the CPU time where
+ * others have the CPU meanwhile, or collectd's own limit is used up. A write that has blocked had
+ * to wait for the lock first, which the process itself held: that isn't told from holding it. */
 static int write_locked(struct referenced *referenced, const struct hr_process *process, int fd,
                         const char *what)
 {
     const uint64_t from = hr_clock_ns(), cpu_from = hr_clock_thread_ns();
+    const long waits = count_waits();
     int status = write(fd, what, 1) < 0 ? -errno : 0;
+    const bool has_blocked = count_waits() != waits;
     struct hr_wss_lock lock = {.cpu_ns = hr_clock_thread_ns() - cpu_from,
                                .held_ns = hr_clock_ns() - from,
                                .pid = process->pid};
 
-    if (status == 0 && lock.held_ns > referenced->longest_lock.held_ns) {
+    if (status == 0 && !has_blocked && lock.held_ns > referenced->longest_lock.held_ns) {
         memcpy(lock.name, process->name, sizeof(lock.name));
         referenced->longest_lock = lock;
     }

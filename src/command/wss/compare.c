@@ -13,6 +13,7 @@
 #include "headroom/root.h"
 #include "wss/output.h"
 #include "wss/target.h"
+#include "wss/warnings.h"
 
 /* The methods are in a column of so many characters. */
 #define NAME_WIDTH 12
@@ -26,6 +27,7 @@ struct comparison {
     struct group_patterns cgroups; /* where it was found by its name in series */
     struct hr_process_list processes;
     bool done[HR_WSS_METHOD_COUNT];
+    struct hr_wss_sample samples[HR_WSS_METHOD_COUNT]; /* of those done */
 };
 
 static bool is_for_people(const struct comparison *comparison)
@@ -153,6 +155,7 @@ static int compare_method(struct comparison *comparison, enum hr_wss_method meth
     if (status != 0)
         return print_missing(comparison, method, &reason);
     comparison->done[method] = true;
+    comparison->samples[method] = reading.sample;
     return print_reading(comparison, &reading);
 }
 
@@ -187,6 +190,17 @@ static int print_effects(const struct comparison *comparison)
     return output_flush(file);
 }
 
+/* Behind the table, which they would tear apart. */
+static void print_warnings(const struct comparison *comparison)
+{
+    const bool is_cgroup = comparison->measured.scope == HR_WSS_CGROUP;
+    struct wss_warnings warnings = {.title = comparison->request->title};
+
+    for (int i = 0; i < HR_WSS_METHOD_COUNT; i++)
+        if (comparison->done[i])
+            wss_warnings_print(&warnings, &comparison->samples[i], is_cgroup && i == HR_WSS_IDLE);
+}
+
 static int compare_methods(struct comparison *comparison)
 {
     bool any = false;
@@ -196,8 +210,10 @@ static int compare_methods(struct comparison *comparison)
         status = compare_method(comparison, i);
         any = any || comparison->done[i];
     }
-    if (any && (status == 0 || status == -EINTR))
+    if (any && (status == 0 || status == -EINTR)) {
+        print_warnings(comparison);
         status = print_effects(comparison);
+    }
     if (status == -EPIPE || status == -EINTR) /* whoever closes the pipe has read enough */
         return COMMAND_DONE;
     status = output_finish(comparison->request->title, status);

@@ -18,6 +18,7 @@
 #include "wss/gnuplot.h"
 #include "wss/marks.h"
 #include "wss/target.h"
+#include "wss/warnings.h"
 
 #define MIB 1048576.0
 
@@ -42,9 +43,9 @@ struct run {
     struct point *points; /* only for a chart */
     size_t point_count, point_capacity;
     struct hr_wss_sample last; /* of the last point */
-    size_t readings, lines, ended;
+    size_t readings, lines;
     uint64_t first_ns, begun_ns; /* when the first measurement, and this one, began */
-    bool warned_shared, warned_left, warned_damon;
+    struct wss_warnings warnings;
 };
 
 __attribute__((format(printf, 2, 3))) static void print_error(const struct run *run,
@@ -125,33 +126,6 @@ static bool counts_shared_once(const struct run *run)
     return hr_wss_method(run->wss) == HR_WSS_IDLE && run->measured.scope == HR_WSS_CGROUP;
 }
 
-/* Prints what makes numbers differ from what they seem; each once, or if it is new. */
-static void print_warnings(struct run *run, const struct hr_wss_sample *sample)
-{
-    if (sample->process_count > 1 && !counts_shared_once(run) && !run->warned_shared) {
-        run->warned_shared = true;
-        print_error(run, "RSS of %zu processes: what they share is counted for each",
-                    sample->process_count);
-    }
-    if (sample->damon_path != NULL && !run->warned_damon) {
-        run->warned_damon = true;
-        print_error(run,
-                    "DAMON is at work (%s): large folios count as a whole where one page of "
-                    "them was touched, so that Ref may be too high",
-                    sample->damon_path);
-    }
-    if (sample->left_count > 0 && !run->warned_left) {
-        run->warned_left = true;
-        print_error(run, "%zu process%s could not be measured, for lack of permission",
-                    sample->left_count, sample->left_count > 1 ? "es" : "");
-    }
-    if (sample->ended_count > run->ended)
-        print_error(run, "%zu process%s ended meanwhile: what %s touched is not in the sum",
-                    sample->ended_count, sample->ended_count > 1 ? "es" : "",
-                    sample->ended_count > 1 ? "they" : "it");
-    run->ended = sample->ended_count;
-}
-
 static int append_point(struct run *run, const struct hr_wss_sample *sample)
 {
     if (!run->request->plot)
@@ -198,7 +172,7 @@ static int begin_measurement(struct run *run)
     if (hr_wss_method(run->wss) != chosen)
         pass_over(run, chosen, &reason);
     run->begun_ns = hr_clock_ns();
-    run->ended = 0;
+    run->warnings.ended = 0;
     if (run->first_ns != 0)
         return COMMAND_DONE;
     run->first_ns = run->begun_ns;
@@ -214,7 +188,7 @@ static int print_reading(struct run *run, uint64_t asked_ns, const struct hr_wss
     clock_gettime(CLOCK_REALTIME, &reading.time);
     int status = check_write(run, wss_output_reading(&run->output, &reading));
     run->lines++;
-    print_warnings(run, sample);
+    wss_warnings_print(&run->warnings, sample, counts_shared_once(run));
     if (status == COMMAND_DONE && append_point(run, sample) != 0) {
         print_error(run, "%s", strerror(ENOMEM));
         return COMMAND_FAILED;
@@ -413,6 +387,7 @@ int wss_run(const struct wss_request *request)
 {
     struct run run = {
         .request = request,
+        .warnings = {.title = request->title},
         .plan = request->plan,
         .output = {.file = stdout, .format = request->format, .timestamps = request->timestamps},
     };

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -303,6 +304,42 @@ START_TEST(knows_that_it_held_the_lock_without_running)
 }
 END_TEST
 
+/* Maps memory and unmaps it, again and again: it holds the lock of its memory map itself. */
+static pid_t start_mapper(void)
+{
+    const size_t size = (size_t)512 << 20;
+    const pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) {
+        void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+        if (memory == MAP_FAILED || munmap(memory, size) != 0)
+            _exit(1);
+    }
+}
+
+/* Else its own lock would seem to be ours, nearly each time. A few times we may really have got no
+ * CPU. */
+START_TEST(counts_no_lock_that_it_waited_for)
+{
+    const pid_t mapper = start_mapper();
+    int waited = 0;
+
+    open_pid(mapper, 0);
+    for (int i = 0; i < 20; i++) {
+        begin_and_read();
+        waited += hr_wss_lock_waited(&sample.longest_lock);
+    }
+    kill(mapper, SIGKILL);
+    waitpid(mapper, NULL, 0);
+    ck_assert_int_le(waited, 5);
+}
+END_TEST
+
 static int open_procs(struct groups *groups)
 {
     int fd = openat(groups_dirfd(groups), "inner/cgroup.procs", O_WRONLY | O_CLOEXEC);
@@ -402,6 +439,7 @@ int main(void)
     tcase_add_test(tests, predicts_for_each_process);
     tcase_add_test(tests, knows_for_how_long_clearing_locks);
     tcase_add_test(tests, knows_that_it_held_the_lock_without_running);
+    tcase_add_test(tests, counts_no_lock_that_it_waited_for);
     tcase_add_test(tests, measures_all_of_a_cgroup);
     tcase_add_test(tests, leaves_threads_to_their_processes);
     return run_suite("wss_live", tests);
