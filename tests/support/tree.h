@@ -28,7 +28,7 @@ struct tree;
 #define TREE_CGROUPS "sys/fs/cgroup"
 
 /* The averages in every file that tree_pressure() writes: of "some" and of "full". */
-#define TREE_SOME_AVG10  4.10
+#define TREE_SOME_AVG10  1.10
 #define TREE_SOME_AVG60  40.60
 #define TREE_SOME_AVG300 40.30
 #define TREE_FULL_AVG10  20.10

@@ -35,7 +35,7 @@ static bool has_entries(int fd)
     return has;
 }
 
-bool hr_disk_counts_again(const struct hr_root *root, uint32_t major, uint32_t minor)
+bool hr_disk_is_counted_twice(const struct hr_root *root, uint32_t major, uint32_t minor)
 {
     int fd = open_directory(root, major, minor, "slaves");
 

@@ -22,6 +22,6 @@ struct hr_root;
  *
  * @return false also if it can't be read.
  */
-bool hr_disk_counts_again(const struct hr_root *root, uint32_t major, uint32_t minor);
+bool hr_disk_is_counted_twice(const struct hr_root *root, uint32_t major, uint32_t minor);
 
 #endif

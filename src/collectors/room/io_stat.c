@@ -18,7 +18,7 @@ static void set_done(struct hr_stall_device *device, const struct hr_keyed *keys
         device->done[i] = keys[i].value;
 }
 
-static void no_work(struct hr_stall_devices *devices)
+static void clear_work_and_limits(struct hr_stall_devices *devices)
 {
     for (size_t i = 0; i < devices->count; i++)
         for (int j = 0; j < HR_STALL_IO_COUNT; j++) {
@@ -43,7 +43,7 @@ int hr_io_stat_parse(const char *start, size_t length, const struct hr_stall_dev
 
     if (wanted != NULL)
         parsed = *wanted;
-    no_work(&parsed);
+    clear_work_and_limits(&parsed);
     while ((status = hr_keyed_next_device(&text, &major, &minor, keys, HR_STALL_IO_COUNT)) == 0) {
         struct hr_stall_device *device = hr_io_devices_find(&parsed, major, minor);
         if (device == NULL && wanted == NULL && keys[0].found)
@@ -80,7 +80,7 @@ static int add_up_bytes(const struct hr_root *root, struct hr_text text, uint64_
     int status;
 
     while ((status = hr_keyed_next_device(&text, &major, &minor, keys, 2)) == 0)
-        if (keys[0].found && keys[1].found && !hr_disk_counts_again(root, major, minor))
+        if (keys[0].found && keys[1].found && !hr_disk_is_counted_twice(root, major, minor))
             sum += keys[0].value + keys[1].value;
     if (status != -ENODATA)
         return status;

@@ -17,6 +17,12 @@ uint64_t hr_memory_resident(const struct hr_memory_use *use)
     return minus(bytes, use->slab_reclaimable_bytes);
 }
 
+void hr_memory_count_all_files(struct hr_memory_use *use)
+{
+    use->active_file_bytes += use->inactive_file_bytes;
+    use->inactive_file_bytes = 0;
+}
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;

@@ -17,6 +17,10 @@
 /** What the kernel can't drop of what is in memory. */
 uint64_t hr_memory_resident(const struct hr_memory_use *use);
 
+/** Counts inactive files as active: the kernel has taken others for less needed, and they were read
+ * again. */
+void hr_memory_count_all_files(struct hr_memory_use *use);
+
 /** A limit of memory, of the group or of one above. */
 struct hr_room_memory_limit {
     uint64_t limit_bytes;

@@ -95,16 +95,24 @@ void hr_room_add_stalls(struct hr_room_source *source, enum hr_psi_resource reso
 
 /* At the first reading by the kernel's average over ten seconds: else a group in trouble would have
  * room for an interval after each start. By I/O none is known before the second. */
-static bool is_in_trouble(const struct hr_room_reading *reading, const struct hr_room_lines *lines,
-                          enum hr_psi_resource resource)
+static bool is_stalled_for(const struct hr_room_reading *reading, enum hr_psi_resource resource,
+                           double pct)
 {
     const struct hr_psi_stall *stall = &reading->psi.sample[resource].stall[of_line[resource]];
 
     if (reading->has_stall[resource])
-        return reading->stall_pct[resource] >= lines->pct[resource];
-    return reading->psi.status[resource] == 0 && stall->present &&
-           stall->avg10_pct >= lines->pct[resource];
+        return reading->stall_pct[resource] >= pct;
+    return reading->psi.status[resource] == 0 && stall->present && stall->avg10_pct >= pct;
 }
+
+static bool is_in_trouble(const struct hr_room_reading *reading, const struct hr_room_lines *lines,
+                          enum hr_psi_resource resource)
+{
+    return is_stalled_for(reading, resource, lines->pct[resource]);
+}
+
+/* Which part of what is trouble shows that a group reads again what was reclaimed of it. */
+#define READS_AGAIN 0.2
 
 static void read_oom_kills(const struct hr_room_source *source, struct hr_room_reading *reading)
 {
@@ -136,6 +144,8 @@ int hr_room_read(struct hr_room_source *source, const struct hr_room_lines *line
     read_stalls(source, reading);
     hr_room_source_read_cpu(source, lines->pct[HR_PSI_CPU],
                             is_in_trouble(reading, lines, HR_PSI_CPU), reading);
+    source->reads_again =
+        is_stalled_for(reading, HR_PSI_MEMORY, READS_AGAIN * lines->pct[HR_PSI_MEMORY]);
     hr_room_source_read_memory(source, lines->pct[HR_PSI_MEMORY],
                                is_in_trouble(reading, lines, HR_PSI_MEMORY), reading);
     hr_room_source_read_io(

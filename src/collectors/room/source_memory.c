@@ -111,6 +111,8 @@ static int read_group(struct hr_room_source *source, double line_pct,
                                                    level, &use);
         if (status < 0)
             return status;
+        if (level == 0 && source->reads_again)
+            hr_memory_count_all_files(&use);
         swap_left_bytes = swap_left(directory, &use, swap_left_bytes);
         if (directory->memory.bytes != UINT64_MAX)
             limits[count++] = (struct hr_room_memory_limit){

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * room/stall_counters.c - reading what the causes of a stall come from, of a group and those above
- * it.
+ * room/stall_counters.c - reads the counters by which a stall is attributed to its causes, of a
+ * group and those above it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -119,7 +119,7 @@ static int read_levels(const struct hr_root *root, const struct hr_cgroup *group
     return 0;
 }
 
-/* What its I/O may be due to. */
+/* What the group reads again for lack of memory, and the limits of memory that may be why. */
 static void read_rereads(const struct hr_root *root, const struct hr_cgroup *group,
                          struct hr_stall_counters *counters)
 {
@@ -188,7 +188,7 @@ static void read_reclaim(const struct hr_root *root, const struct hr_cgroup *gro
 /* A request of a device that is made of others is under way for as long as theirs. */
 static int read_request_ms(const struct hr_root *root, struct hr_stall_device *device)
 {
-    if (hr_disk_counts_again(root, device->major, device->minor))
+    if (hr_disk_is_counted_twice(root, device->major, device->minor))
         return 0;
     return hr_disk_stat_read(root, device->major, device->minor, &device->request_ms);
 }

@@ -193,6 +193,35 @@ START_TEST(memory_that_stalls_leaves_no_room)
 }
 END_TEST
 
+/* 64 MiB full of files that are read at random: the kernel has them all on its list of inactive
+ * ones, from which it takes what is read again soon. */
+START_TEST(all_files_are_needed_where_they_are_read_again)
+{
+    write_file("p/q/a", "memory.current", "67108864\n");
+    write_file("p/q/a", "memory.max", "67108864\n");
+    write_file("p/q/a", "memory.stat",
+               "inactive_file 41943040\nactive_file 0\nslab_reclaimable 0\n");
+    open_group("p/q/a");
+    read_once();
+    assert_memory(24, 64, HR_ROOM_MEMORY_MAX, 0);
+    tree_pressure(tree, "p/q/a", "memory", 190000, 0); /* 1.9 % of 10 s */
+    frozen_ns += 10 * HR_NS_PER_S;
+    read_once();
+    assert_memory(24, 64, HR_ROOM_MEMORY_MAX, 0);
+    tree_pressure(tree, "p/q/a", "memory", 390000, 0); /* 2 % */
+    frozen_ns += 10 * HR_NS_PER_S;
+    read_once();
+    assert_memory(64, 64, HR_ROOM_MEMORY_MAX, 0);
+    ck_assert(!reading.memory.is_in_trouble);
+    ck_assert_double_eq(reading.memory.room_pct, 0);
+    ck_assert(reading.memory.is_at_least); /* a part of them may do */
+    ck_assert_double_eq(reading.memory_level, 24.0 * MIB);
+    frozen_ns += 10 * HR_NS_PER_S;
+    read_once();
+    assert_memory(24, 64, HR_ROOM_MEMORY_MAX, 0);
+}
+END_TEST
+
 /* As after a restart. */
 START_TEST(memory_that_stalled_before_the_first_reading)
 {
@@ -960,6 +989,7 @@ int main(void)
     tcase_add_test(tests, the_limit_of_a_grandparent_binds);
     tcase_add_test(tests, swap_space_counts_as_far_as_it_may_be_used);
     tcase_add_test(tests, memory_that_stalls_leaves_no_room);
+    tcase_add_test(tests, all_files_are_needed_where_they_are_read_again);
     tcase_add_loop_test(tests, memory_that_stalled_before_the_first_reading, 0, 2);
     tcase_add_test(tests, memory_of_the_system);
     tcase_add_loop_test(tests, memory_of_the_system_where_groups_are_at_their_limits, 0,
