@@ -187,9 +187,9 @@ static const char whole[] =
     "io        -          -    -      -     40% full\n"
     "\n"
     "memory   its own limit, memory.max, binds: 250 MiB\n"
-    "cpu      its room isn't known: it takes 20 s after a start, or a change of\n"
-    "         limits, and CPUs that aren't busy for more than 98 % of the time; no\n"
-    "         cpu.max: the CPUs that it may use bind\n"
+    "cpu      its room isn't known: it is known 20 s after a start or a change of\n"
+    "         limits, and only while the CPUs are busy for at most 98 % of the time;\n"
+    "         no cpu.max: the CPUs that it may use bind\n"
     "io       its room isn't known: no io.max limits it, and what a disk could do\n"
     "         isn't known\n"
     "stalls   memory: limit 12%, cpu: neighbours 3% of the time\n"
@@ -239,8 +239,8 @@ START_TEST(without_what_was_saved)
     ck_assert_ptr_nonnull(strstr(group.trend.unknown.text, "/history isn't there: "));
     grow_and_save("p/b", 100, 0, 0);
     read_group(A);
-    assert_says(
-        A, "trend    not known: nothing is saved of it yet, which is done every ten minutes\n");
+    assert_says(A, "trend    not known: nothing has been saved of it yet: the headroom plugin "
+                   "saves every ten minutes\n");
     tree_write(tree, "history", "hr-room?");
     read_group(A);
     ck_assert_ptr_nonnull(strstr(group.trend.unknown.text, "/history is damaged"));
@@ -283,7 +283,7 @@ START_TEST(what_a_working_set_tells)
     read_group(A);
     assert_says(A,
                 "memory   its own limit, memory.max, binds: 250 MiB; swap space makes it 100 MiB "
-                "more; 20 MiB of what it uses are active files, of which it may not need all; "
+                "more; 20 MiB of what it uses are files, of which it may not need all; "
                 "its working set doesn't show what it needs: it touches more and more up to the "
                 "longest window\n");
     hr_room_working_set_add(&rows[A].working_set, "120s", 41 * MIB);
@@ -362,7 +362,7 @@ START_TEST(the_limit_of_a_group_above)
     rows[B].cause_count = 3;
     read_group(A);
     assert_says(A, "memory   the limit of p, memory.high, binds: 250 MiB, less what others there "
-                   "need; 20 MiB of what it uses are active files, of which it may not need all\n");
+                   "need; 20 MiB of what it uses are files, of which it may not need all\n");
     assert_says(A, "taking   of what is needed there: p_a 70%, p_b 30%\n");
     assert_says(A, "waiting  p_b 12%\n");
 }
@@ -438,6 +438,28 @@ START_TEST(waits_for_io_by_a_limit_of_memory)
     write_io("p/a", 0);
     read_group(A);
     assert_says(A, "stalls   io: limit 51% of the time\n");
+}
+END_TEST
+
+/* In the first interval of a stall the kernel's averages say so, and collectd has no causes. */
+START_TEST(why_tasks_wait_is_known_later)
+{
+    static const char *const resources[] = {"cpu", "memory", "io"};
+    char file[32];
+
+    rows[A].cause_count = 0;
+    read_group(A);
+    assert_says(A, "stalls   not known yet: collectd has the causes from the second interval of a "
+                   "stall on\n");
+    for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++) {
+        snprintf(file, sizeof(file), "%s.pressure", resources[i]);
+        room_tree_write(tree, "p/a", file,
+                        "some avg10=0.99 avg60=9.00 avg300=9.00 total=5\n"
+                        "full avg10=0.99 avg60=9.00 avg300=9.00 total=5\n");
+    }
+    group_free(&group);
+    read_group(A);
+    assert_says(A, "stalls   none of 1% of the time or more\n");
 }
 END_TEST
 
@@ -633,8 +655,8 @@ START_TEST(one_whose_tasks_are_pinned_below_its_limit)
 END_TEST
 
 #define CPU_LINE                                                                                   \
-    "cpu      its room isn't known: it takes 20 s after a start, or a change of limits, and CPUs " \
-    "that aren't busy for more than 98 % of the time; no cpu.max: "
+    "cpu      its room isn't known: it is known 20 s after a start or a change of limits, and "    \
+    "only while the CPUs are busy for at most 98 % of the time; no cpu.max: "
 
 START_TEST(one_whose_tasks_are_pinned)
 {
@@ -752,7 +774,7 @@ static const struct {
     {100, 0, "115343360\n", "advice   memory.max should be 115 MiB: needs 100 MiB, +15 %\n"},
     {100, 5, "max\n", "advice   memory.high could be 121 MiB: needs 105 MiB, +15 %\n"},
     {100, 20, "max\n",
-     "advice   none, as its need isn't known: 20 MiB of the 120 MiB that it uses are active files, "
+     "advice   none, as its need isn't known: 20 MiB of the 120 MiB that it uses are files, "
      "of which it may not need all (the wss plugin, with several windows, shows what it needs)\n"},
 };
 
@@ -835,6 +857,7 @@ int main(void)
     tcase_add_test(tests, the_lowest_limit_of_cpu_time);
     tcase_add_test(tests, a_limit_of_io);
     tcase_add_test(tests, waits_for_io_by_a_limit_of_memory);
+    tcase_add_test(tests, why_tasks_wait_is_known_later);
     tcase_add_test(tests, what_binds_and_who_takes_it_in_the_table);
     tcase_add_loop_test(tests, when_trouble_comes_at_the_soonest_and_the_latest, 0,
                         sizeof(times) / sizeof(times[0]));

@@ -180,6 +180,21 @@ START_TEST(not_where_the_cpu_binds)
 }
 END_TEST
 
+/* Room is by all CPUs: 0.5 of 1.5 are used. */
+START_TEST(not_more_than_the_cpus_of_its_tasks)
+{
+    struct group of_web = {.cpus = 2, .task_cpus = 1, .lacks_cpu_limit = true};
+    struct room_row *web = add_row("web", 90, 66.67);
+
+    web->values[ROOM_CPUS_LEFT] = 1;
+    assert_has(print_table(80), "web    66% cpu +1 CPU ");
+    web->brief = &of_web;
+    assert_has(print_table(80), "web    66% cpu +0.5 CPUs ");
+    web->values[ROOM_CPUS_LEFT] = 0.4; /* less than that CPU has */
+    assert_has(print_table(80), "web    66% cpu +0.4 CPUs ");
+}
+END_TEST
+
 /* Without room, memory isn't passed over for the CPU. */
 START_TEST(names_all_rooms_that_are_as_small)
 {
@@ -408,6 +423,7 @@ int main(void)
     tcase_add_test(tests, in_a_terminal_without_utf_8);
     tcase_add_test(tests, not_with_a_profile);
     tcase_add_test(tests, not_where_the_cpu_binds);
+    tcase_add_test(tests, not_more_than_the_cpus_of_its_tasks);
     tcase_add_test(tests, names_all_rooms_that_are_as_small);
     tcase_add_test(tests, not_without_a_room);
     tcase_add_test(tests, not_the_system);

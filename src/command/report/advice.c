@@ -47,7 +47,7 @@ void advice_make(const struct hr_room *memory, const struct trend *trend, struct
         set_none(advice, "none while its need grows, as that would reach any limit");
     else if (100 * unsure > UNSURE_PCT * memory->used)
         snprintf(advice->none.text, sizeof(advice->none.text),
-                 "none, as its need isn't known: %s of the %s that it uses are active files, of "
+                 "none, as its need isn't known: %s of the %s that it uses are files, of "
                  "which it may not need all (the wss plugin, with several windows, shows what it "
                  "needs)",
                  hr_quantity_bytes(unsure).text, hr_quantity_bytes(memory->used).text);

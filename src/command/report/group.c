@@ -209,8 +209,8 @@ static void explain_cpu(const struct hr_room_reading *reading, bool is_machine,
         set_reason(reason, strerror(-reading->cpu.status));
     else
         set_reason(reason,
-                   "it takes 20 s after a start, or a change of limits, and CPUs that aren't "
-                   "busy for more than 98 % of the time");
+                   "it is known 20 s after a start or a change of limits, and only while the CPUs "
+                   "are busy for at most 98 % of the time");
 }
 
 static void explain_memory(const struct hr_room_reading *reading, struct hr_reason *reason)
@@ -300,6 +300,21 @@ static int open_source(struct hr_room_machine *machine, const struct hr_cgroup *
     return status;
 }
 
+/* Whether tasks wait, by the kernel's averages over ten seconds: collectd has the causes of a stall
+ * from its second interval on. */
+static bool is_stalled(const struct hr_psi_snapshot *psi)
+{
+    static const enum hr_psi_level levels[] = {
+        [HR_PSI_CPU] = HR_PSI_SOME, [HR_PSI_MEMORY] = HR_PSI_SOME, [HR_PSI_IO] = HR_PSI_FULL};
+
+    for (int i = 0; i < HR_PSI_IRQ; i++) {
+        const struct hr_psi_stall *stall = &psi->sample[i].stall[levels[i]];
+        if (psi->status[i] == 0 && stall->present && stall->avg10_pct >= WORTH_NAMING_PCT)
+            return true;
+    }
+    return false;
+}
+
 /* What is read in brief, too. */
 static int take_memory_and_cpu(const struct hr_root *root, const struct hr_room_source *source,
                                const struct hr_cgroup *found, const struct hr_room_reading *reading,
@@ -326,6 +341,7 @@ static int read_source(const struct hr_root *root, const struct usage *usage,
         return status;
     read_room(machine, source, lines, &reading);
     explain_unknown_rooms(&reading, found == NULL, group);
+    group->is_stalled = is_stalled(&reading.psi);
     if (found != NULL)
         take_working_set(&reading, group);
     status = take_memory_and_cpu(root, source, found, &reading, group);

@@ -60,6 +60,7 @@ struct group {
     double active_file_bytes;      /**< used, but perhaps not needed; NAN: not known */
     double swap_bytes;             /**< of what is attainable; NAN: not known */
     struct shares taking, waiting; /**< of what it has the least room by; of io none takes */
+    bool is_stalled; /**< its tasks wait for something now, though why may not be known yet */
     struct trend trend;
     struct past past;
     struct advice advice;

@@ -191,7 +191,7 @@ static void add_about_memory(FILE *text, const struct group *group)
         fprintf(text, "; by the wss plugin: it needs what it touches within %s",
                 hr_quantity_seconds(group->touched_s).text);
     else if (group->active_file_bytes >= MIB)
-        fprintf(text, "; %s of what it uses are active files, of which it may not need all",
+        fprintf(text, "; %s of what it uses are files, of which it may not need all",
                 hr_quantity_bytes(group->active_file_bytes).text);
     if (group->need_unknown.text[0] != '\0')
         fprintf(text, "; its working set doesn't show what it needs: %s", group->need_unknown.text);
@@ -280,7 +280,12 @@ static int print_stalls(FILE *out, const struct room_row *row, const struct grou
         print_part(text.parts, before, cause->resource, cause->name, cause->pct);
         before = ", ";
     }
-    fputs(*before != '\0' ? " of the time" : "none, of 1% of the time and more", text.parts);
+    fputs(*before != '\0' ? " of the time"
+          : group->is_stalled
+              ? "not known yet: collectd has the causes from the second interval of "
+                "a stall on"
+              : "none of 1% of the time or more",
+          text.parts);
     if (waits_for_io_by_memory(row, group))
         fputs("; the limit behind io is that of memory: what is reclaimed is read again",
               text.parts);
@@ -302,7 +307,7 @@ static int print_past(FILE *out, const struct past *past, int width)
                    hr_stall_part_name(stall->part), stall->pct);
     }
     if (past->count == 0)
-        fprintf(text.parts, "none, of %d%% of the time and more,", WORTH_NAMING_PCT);
+        fprintf(text.parts, "none of %d%% of the time or more", WORTH_NAMING_PCT);
     fprintf(text.parts, "%s %s", past->count > 0 ? " of the" : " in the",
             hr_quantity_seconds(past->known_s).text);
     fprintf(text.parts, " until %s ago", hr_quantity_seconds(past->age_s).text);

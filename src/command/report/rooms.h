@@ -112,9 +112,9 @@ bool room_has_trouble_to_come(const struct room_row *row);
  * chance, of all resources together. Who takes a CPU from others mostly waits for itself. */
 double room_waited_pct(const struct room_row *row);
 
-/** Sorts: the lowest of a value first, those without one last, but behind those without room who
- * waits for a CPU while its room by CPU isn't known; then who waits most for others, or for limits;
- * then those all of whose tasks wait for a CPU most; then by time to trouble and name. */
+/** Sorts by a value, the lowest first, rows without it last. A row that waits for a CPU while its
+ * room by CPU isn't known follows those without room. Ties: by waits for others or limits, then by
+ * waits of all tasks for a CPU, the longest first; then by time to trouble; then by name. */
 void rooms_sort(struct rooms *rooms, enum room_value by);
 
 /** @return whether its room isn't known while it waits for a CPU, by which it isn't known. */

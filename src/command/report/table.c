@@ -59,11 +59,23 @@ static void add_room(struct grid *grid, const struct room_row *row)
     grid_cell(grid, "%s", by);
 }
 
+/* Of tasks that may run on some CPUs only no more than these have left, whatever the others have.
+ */
+static double cpus_left(const struct room_row *row)
+{
+    const double left = row->values[ROOM_CPUS_LEFT], pct = row->values[ROOM_CPU];
+
+    if (row->brief == NULL || row->brief->task_cpus == 0 || !(pct > 0))
+        return left;
+    const double used = left * (100 / pct - 1);
+    return fmin(left, fmax((double)row->brief->task_cpus - used, 0));
+}
+
 /* How much more it could take of what it has the least room by. */
 static void add_left(struct grid *grid, const struct room_row *row)
 {
     const enum room_value by = rooms_binding(row);
-    const double cpus = row->values[ROOM_CPUS_LEFT], bytes = row->values[ROOM_BYTES_LEFT];
+    const double cpus = cpus_left(row), bytes = row->values[ROOM_BYTES_LEFT];
 
     if (by == ROOM_CPU && cpus > 0) {
         grid_cell(grid, cpus < 9.95 ? "+%.2g CPU%s" : "+%.0f CPU%s", cpus, cpus == 1 ? "" : "s");

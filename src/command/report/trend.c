@@ -21,7 +21,8 @@ static void explain_unknown_trend(int status, const char *path, struct hr_reason
 
     reason->error = status;
     if (status == -ENODATA)
-        snprintf(text, size, "nothing is saved of it yet, which is done every ten minutes");
+        snprintf(text, size,
+                 "nothing has been saved of it yet: the headroom plugin saves every ten minutes");
     else if (status == -ENOENT)
         snprintf(
             text, size,
