@@ -3,11 +3,11 @@
 # covering.sh - which alarms say what another one says, so that this isn't mailed, or has no end of its own.
 # shellcheck disable=SC2034,SC2154,SC2119,SC2120 # of and for the other parts
 
-# covers RECORD: an alarm that isn't ours lasts and is as severe; or another one covers it that is so.
+# covers RECORD: whether its alarm, or the one that covers that, was mailed, lasts, isn't ours, and is at least as severe.
 covers() { find_mailed "$1" && lasts "$mailed" && [ "$severity:$its_severity" != FAILURE:WARNING ]; }
 
-# find_mailed RECORD: sets mailed to that of the alarm that was mailed: itself, or that which covers it. Fails if it is ours; and
-# if it was covered, and isn't known to last: as a threshold's of another run of collectd.
+# find_mailed RECORD: sets mailed to the record of the alarm that was mailed: RECORD's own, or that of the one which covers it.
+# Fails if it is ours; and if it was covered, and isn't known to last: as a threshold's of another run of collectd.
 find_mailed() {
     mailed=$1 its_kind=""
     [ "$1" != "$record" ] && read -r its_severity its_time its_daemon <"$1" || return 1
@@ -120,8 +120,8 @@ waits_for_itself() {
         "$mount/$path/cpu.pressure" "$mount/$path/memory.pressure" 2>/dev/null
 }
 
-# is_lesser: whether an <Alert> of trouble by CPU that is there is the machine's, or of the group that takes the most itself: that
-# of a group that suffers says more.
+# is_lesser: whether another group's alarm would say more than this <Alert> of trouble now by CPU: it is the machine's, or of the
+# group that itself takes the most.
 is_lesser() {
     [ "$kind:$resource" = alert:cpu ] || return 1
     find_place

@@ -158,6 +158,15 @@ is_half_in_stall() {
     is_half_of "$waited" "$value"
 }
 
+# find_machine_wait: sets value to what a threshold's alarm of the machine's memory or I/O is of, by the kernel's average of the
+# last minute as those of groups are: who has waited for less than that has less of it. Where there is no such file
+# it is the alarm's own value.
+find_machine_wait() {
+    detail CurrentValue
+    average=$(awk -v level="$level" '$1 == level { sub(/.* avg60=/, ""); print $1 }' "$mount/$resource.pressure" 2>/dev/null)
+    [ -z "$average" ] || value=$average
+}
+
 # find_cause_path: sets cause_path to that of the group that the mail of an alarm of the machine's memory or I/O names, if this
 # waited for at least half as long: then one cause is behind both. Else to "", as of many that wait a little.
 find_cause_path() {
@@ -175,7 +184,7 @@ find_cause_path() {
             ;;
         *:threshold)
             find_waiting
-            detail CurrentValue
+            find_machine_wait
             [ -z "$longest_path" ] || ! is_half_of "${longest_wait% %}" "$value" || cause_path=$longest_path
             ;;
     esac

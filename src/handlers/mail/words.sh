@@ -215,9 +215,11 @@ describe_trigger() {
     describe_wait
     want_trigger_figures
     if [ "$severity" = OKAY ]; then
+        more=""
         describe_trigger_limit
-        summary="$who no longer waits for $what" more=""
-        [ -z "$limit" ] || summary="$who waits for $what less than $limit of the time now"
+        summary="$who no longer waits for $what"
+        # The limit is behind: a threshold's alarm, which this may be the end of, too, had another one.
+        [ -z "$limit" ] || summary="$who waits less for $what"
         summary="$summary${duration:+, after $duration}"
         return 0
     fi
@@ -312,7 +314,7 @@ describe() {
     describe_waiting
     [ "$shown" = "$place" ] || more="$more${newline}cgroup: $place"
     [ -z "$promoted" ] ||
-        more="$more${newline}the figures are of $(date -d "@${time%.*}" +%H:%M:%S), as another alarm said as much until now"
+        more="$more${newline}the figures are of $(date -d "@${time%.*}" +%H:%M:%S): until now another alarm covered this one"
     [ -z "$ended" ] || describe_burst
     [ "$severity" = OKAY ] || find_look
 }
