@@ -278,6 +278,31 @@ START_TEST(who_takes_and_has_no_room_is_below_who_suffers)
 }
 END_TEST
 
+/* As after a restart, before a threshold has notified of who waits. */
+START_TEST(the_machine_and_who_takes_are_below_who_has_no_room)
+{
+    struct alert *web = add("web", "room-cpu", ALERT_WARNING),
+                 *batch = add("batch", "room-cpu", ALERT_WARNING),
+                 *machine = add("system", "room-cpu", ALERT_WARNING),
+                 *waits = add("system", "cpu-some", ALERT_WARNING);
+
+    for (size_t i = 0; i < 3; i++)
+        strcpy(entries[i].plugin, "headroom");
+    mark("h", "batch");
+    expect_order(1, "web");
+    ck_assert(!web->takes && batch->takes && machine->is_wider && waits->is_wider);
+    ck_assert_uint_eq(alerts_count_lasting(&list), 1);
+    machine->severity = ALERT_FAILURE; /* no group's is as severe */
+    mark("h", "batch");
+    expect_order(2, "system web");
+    machine->severity = ALERT_WARNING;
+    web->lasts = batch->lasts = false;
+    mark("h", "batch");
+    ck_assert(!machine->is_wider && !waits->is_wider);
+    ck_assert_uint_eq(alerts_count_lasting(&list), 2);
+}
+END_TEST
+
 /* An <Alert> of who waits comes before the threshold, which says the same and isn't shown then. */
 START_TEST(who_takes_is_below_whose_alert_it_is)
 {
@@ -390,6 +415,7 @@ int main(void)
     tcase_add_test(tests, the_machine_is_beside_a_group_that_waits_a_little);
     tcase_add_test(tests, the_machine_is_beside_what_says_less);
     tcase_add_test(tests, who_takes_and_has_no_room_is_below_who_suffers);
+    tcase_add_test(tests, the_machine_and_who_takes_are_below_who_has_no_room);
     tcase_add_test(tests, who_takes_is_below_whose_alert_it_is);
     tcase_add_loop_test(tests, who_takes_by_the_text, 0, (int)COUNT(texts));
     tcase_add_loop_test(tests, takes_from_one_that_is_as_severe, 0, (int)COUNT(others));

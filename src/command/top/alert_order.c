@@ -46,15 +46,9 @@ static bool is_of_group(const struct alert *alert)
     return alert_lasts(alert) && strcmp(alert->instance, SYSTEM_GROUP) != 0;
 }
 
-static bool is_of_waiting_group(const struct alert *alert)
+static bool is_by_cpu(const struct alert *alert)
 {
-    return is_of_group(alert) && alarm_waits_for_cpu(alert);
-}
-
-/* Who takes a CPU waits for it, too, and has no room by it. */
-static bool may_be_of_taker(const struct alert *alert)
-{
-    return is_of_group(alert) && (alarm_waits_for_cpu(alert) || alarm_lacks_room_by_cpu(alert));
+    return alarm_waits_for_cpu(alert) || alarm_lacks_room_by_cpu(alert);
 }
 
 /* @return the group that takes most on a host; NULL: none does. */
@@ -72,7 +66,7 @@ static bool has_victim(const struct alert_list *list, const struct alert *alert)
     for (size_t i = 0; i < list->count; i++) {
         const struct alert *other = &list->entries[i];
         if (strcmp(other->host, alert->host) == 0 && other->severity <= alert->severity &&
-            strcmp(other->instance, alert->instance) != 0 && is_of_waiting_group(other))
+            strcmp(other->instance, alert->instance) != 0 && is_of_group(other) && is_by_cpu(other))
             return true;
     }
     return false;
@@ -81,7 +75,8 @@ static bool has_victim(const struct alert_list *list, const struct alert *alert)
 static bool is_of_taker(const struct alert_list *list, const struct alert *alert,
                         const struct table *table)
 {
-    if (!may_be_of_taker(alert))
+    /* Who takes a CPU waits for it, too, and has no room by it. */
+    if (!is_of_group(alert) || !is_by_cpu(alert))
         return false;
     const char *taker = find_taker(table, alert->host);
     const bool takes = taker != NULL ? strcmp(taker, alert->instance) == 0
@@ -89,7 +84,14 @@ static bool is_of_taker(const struct alert_list *list, const struct alert *alert
     return takes && has_victim(list, alert);
 }
 
-/* --- The machine's memory and I/O --------------------------------------------- */
+/* --- The machine --------------------------------------------------------------- */
+
+/* Whatever group it is, the machine's CPUs say less. */
+static bool is_within_by_cpu(const struct alert *machine, const struct alert *group)
+{
+    return strcmp(machine->host, group->host) == 0 && is_of_group(group) && is_by_cpu(machine) &&
+           is_by_cpu(group);
+}
 
 /* @return how much of the time a group, or a machine, waits for a resource; NaN: not known. */
 static double wait_of(const struct table *table, const struct alert *alert, size_t column)
@@ -110,7 +112,8 @@ static bool waits_half_as_long(const struct table *table, const struct alert *gr
     return 2 * wait_of(table, group, column) >= wait_of(table, machine, column);
 }
 
-/* The machine's, before the group that both name has an alarm, and after its end. */
+/* Whether both alarms of the machine name the same group: it may have no alarm yet, or none any
+ * more. */
 static bool name_the_same(const struct alert *io, const struct alert *memory)
 {
     struct piece waits, lacks;
@@ -120,7 +123,7 @@ static bool name_the_same(const struct alert *io, const struct alert *memory)
            memcmp(waits.start, lacks.start, waits.length) == 0;
 }
 
-/* What a group lacks memory for is read again. */
+/* A group that lacks memory reads again what was reclaimed: so its I/O has the same cause. */
 static bool is_by_lack_of_memory(const struct alert *io, const struct alert *memory)
 {
     return alarm_may_be_of_same_cause(io, memory) && (is_of_group(io) || name_the_same(io, memory));
@@ -136,8 +139,10 @@ static bool is_wider(const struct alert_list *list, const struct alert *alert,
         if (!alert_lasts(other) || other->severity > alert->severity)
             continue;
         if (is_by_lack_of_memory(alert, other) ||
-            (!is_of_group(alert) && alarm_is_within(alert, other) &&
-             (alert->is_wider || waits_half_as_long(table, other, alert))))
+            (!is_of_group(alert) &&
+             (is_within_by_cpu(alert, other) ||
+              (alarm_is_within(alert, other) &&
+               (alert->is_wider || waits_half_as_long(table, other, alert))))))
             return true;
     }
     return false;
