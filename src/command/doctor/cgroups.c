@@ -189,10 +189,8 @@ static void print_alternatives(FILE *out, const struct cgroups_of_plugin *of,
         if (hr_cgroup_set_matched(listing->set, i) || !cgroups_need_no_match(of, listing->set, i))
             continue;
         if (is_first)
-            fprintf(
-                out,
-                "\n%s: patterns that match nothing, and needn't, as others of their option do:\n",
-                of->plugin);
+            fprintf(out, "\n%s: patterns that match nothing, and needn't, as others match:\n",
+                    of->plugin);
         fprintf(out, "  \"%s\"\n", of->selection->patterns.list[i]);
         is_first = false;
     }
@@ -214,6 +212,17 @@ static void print_heading(FILE *out, const struct cgroups_of_plugin *of)
     fputs(":\n", out);
 }
 
+static void print_empty(FILE *out, const struct listing *listing)
+{
+    const size_t count = hr_cgroup_set_counts(listing->set).selected;
+
+    if (count > 0)
+        fprintf(out, "  none that has processes: %zu match%s, without any\n", count,
+                count == 1 ? "es" : "");
+    else
+        fputs("  none\n", out);
+}
+
 static void print_plugin(FILE *out, const struct hr_root *root, const struct cgroups_of_plugin *of)
 {
     struct usage_selection any = select_all();
@@ -229,7 +238,7 @@ static void print_plugin(FILE *out, const struct hr_root *root, const struct cgr
         print_unmatched(out, root, of, &listing); /* first, so that they are seen */
         print_heading(out, of);
         if (print_selected(out, &listing) == 0)
-            fputs("  none\n", out);
+            print_empty(out, &listing);
         fprintf(out,
                 "\n%s doesn't select, of those with processes, with the name that each would "
                 "have:\n",

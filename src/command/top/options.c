@@ -30,28 +30,31 @@ static void print_column(const struct column *column)
 
 void top_options_print_help(void)
 {
-    printf(
-        "Usage: headroom top [OPTION]...\n\n"
-        "Shows the values that a running collectd has from headroom's plugins: in a live table\n"
-        "with a row for each group, or in plain lines where standard output is not a terminal.\n\n"
-        "  --socket FILE       collectd's socket, the unixsock plugin's SocketFile\n"
-        "                      (default: " CLIENT_DEFAULT_SOCKET ")\n"
-        "  --sort KEY          what to sort by:\n                      ");
+    printf("Usage: headroom top [OPTION]...\n"
+           "\n"
+           "Shows the values that a running collectd has from headroom's plugins: in a live\n"
+           "table with a row for each group, or in plain lines where standard output is not\n"
+           "a terminal.\n"
+           "\n"
+           "  --socket FILE       collectd's socket, the unixsock plugin's SocketFile\n"
+           "                      (default: " CLIENT_DEFAULT_SOCKET ")\n"
+           "  --sort KEY          what to sort by, one of\n    ");
     print_sort_keys(stdout);
-    printf(
-        "\n                      (default: pressure: by \"full\", then by \"some\")\n"
-        "  --interval SECONDS  between refreshes, %g to %g (default: 1)\n"
-        "  --alerts FILE       also show the latest notifications of headroom's plugins; FILE is\n"
-        "                      the log that collectd's logfile plugin writes (default:\n"
-        "                      collectd's own, on a terminal)\n"
-        "  --config FILE       collectd's configuration, for the log, and for patterns that match\n"
-        "                      no cgroup\n"
-        "                      (default: collectd's own, with the default socket)\n"
-        "  --once              print the table once and exit\n"
-        "  --json              print a line of JSON for each refresh\n"
-        "  --help              show this help\n\n"
-        "Columns, by their names in JSON and plain lines:\n",
-        interval_min, interval_max);
+    printf("\n"
+           "                      (default: pressure: by \"full\", then by \"some\")\n"
+           "  --interval SECONDS  between refreshes, %g to %g (default: 1)\n"
+           "  --alerts FILE       also show the latest notifications of headroom's plugins;\n"
+           "                      FILE is the log that collectd's logfile plugin writes\n"
+           "                      (default: collectd's own, on a terminal)\n"
+           "  --config FILE       collectd's configuration, for the log, and for patterns\n"
+           "                      that match no cgroup (default: collectd's own, with the\n"
+           "                      default socket)\n"
+           "  --once              print the table once and exit\n"
+           "  --json              print a line of JSON for each refresh\n"
+           "  --help              show this help\n"
+           "\n"
+           "Columns, by their names in JSON and plain lines:\n",
+           interval_min, interval_max);
     for (size_t i = 0; i < column_count; i++)
         print_column(&columns[i]);
     printf("\nThe group \"" SYSTEM_GROUP "\" is the whole machine");
