@@ -296,7 +296,7 @@ static void read_system(void)
     if (system_target == NULL)
         return;
     int status = hr_perf_target_read(system_target);
-    if (now == 0) /* that was to open it: see read_first() */
+    if (now == 0) /* that was to open it: see open_and_read_first() */
         return;
     perf_problems_record(&problems, &events, system_target, NULL, status);
     submit_values("system", system_target);
@@ -433,7 +433,7 @@ static struct hr_perf_demand find_demand(void)
     return demand;
 }
 
-static struct hr_perf_choice choose(const struct hr_perf_demand *demand)
+static struct hr_perf_choice find_choice(const struct hr_perf_demand *demand)
 {
     const struct hr_perf_need need = hr_perf_find_need(perf, demand);
     struct hr_perf_choice choice;
@@ -464,14 +464,15 @@ static void change_to_bpf(const struct hr_perf_choice *choice, bool began)
                choice->why, reason.text);
 }
 
-/* As soon as the choice would be another one: BPF goes on with the totals, and never gives them
- * back. After the targets were read, so that the values of an interval are of all of it. */
-static void reconsider(void)
+/* Changes to BPF as soon as that would be chosen; there is no way back, as BPF continues the
+ * totals. Called after the targets were read, so that an interval's values are all counted the same
+ * way. */
+static void reconsider_counting(void)
 {
     if (!may_change)
         return;
     const struct hr_perf_demand demand = find_demand();
-    const struct hr_perf_choice choice = choose(&demand);
+    const struct hr_perf_choice choice = find_choice(&demand);
     if (choice.counting == HR_PERF_DESCRIPTORS)
         return;
     change_to_bpf(&choice, true);
@@ -483,7 +484,7 @@ static int open_system(void)
 }
 
 /* First, when the selected groups are known, and something is to be counted. */
-static void decide(void)
+static void choose_counting_once(void)
 {
     struct hr_cgroup *group = NULL;
 
@@ -492,7 +493,7 @@ static void decide(void)
     const struct hr_perf_demand demand = find_demand();
     if (!demand.system && demand.groups == 0)
         return;
-    const struct hr_perf_choice choice = choose(&demand);
+    const struct hr_perf_choice choice = find_choice(&demand);
     undecided = false;
     may_change = choice.counting == HR_PERF_DESCRIPTORS;
     if (may_change)
@@ -507,7 +508,7 @@ static void decide(void)
 
 /* What is there is opened, which may last, before the time of the interval is taken and all of it
  * is read: what was counted meanwhile is then no part of the first rates. */
-static void read_first(void)
+static void open_and_read_first(void)
 {
     slices_lengthen_first(perf);
     read_system();
@@ -519,7 +520,7 @@ static void read_first(void)
 
 static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
 {
-    missing_check(0);
+    missing_end_overdue_alarms(0);
     if (perf == NULL)
         return 0;
     read_cpus_and_counts();
@@ -528,13 +529,13 @@ static int cgroup_perf_read(__attribute__((unused)) user_data_t *data)
     update_events();
     note_exceptions();
     if (undecided && hr_perf_cpu_count(perf) > 0)
-        decide();
+        choose_counting_once();
     if (!first_read && !undecided)
-        read_first();
+        open_and_read_first();
     now = cdtime();
     read_system();
     read_groups();
-    reconsider();
+    reconsider_counting();
     perf_problems_log(&problems, &events, perf, root);
     just_open = false;
     now = 0;
@@ -612,5 +613,5 @@ void module_register(void)
     plugin_register_complex_config(PLUGIN, cgroup_perf_config);
     plugin_register_init(PLUGIN, cgroup_perf_init);
     plugin_register_shutdown(PLUGIN, cgroup_perf_shutdown);
-    missing_end_alarms(PLUGIN);
+    missing_register(PLUGIN);
 }

@@ -68,7 +68,8 @@ static void write_reason(const value_list_t *series, cdtime_t now, char *reason,
         break;
     case ABSENCE_UNKNOWN:
         if (is_one_of_several(series))
-            snprintf(reason, size, "its value isn't known now, though others of it are");
+            snprintf(reason, size,
+                     "its value isn't known now, though others of the same cgroup or CPU are");
         else
             snprintf(reason, size, "no value has come for %.0f s",
                      CDTIME_T_TO_DOUBLE(now - series->time));
@@ -190,13 +191,14 @@ static bool has_alarm(const value_list_t *series, int state)
     return record != NULL && threshold_record_has(record, series);
 }
 
-/* Leaves it to missing_check() where it isn't known whether the series has values that wait. */
-static bool is_left(const value_list_t *series, int state)
+/* Leaves the end to missing_end_overdue_alarms() where it isn't known whether the series has values
+ * that wait. */
+static bool defer_end(const value_list_t *series, int state)
 {
     struct threshold_record *record = get_record();
 
     return record != NULL && absence_find(series->plugin_instance) == ABSENCE_UNKNOWN &&
-           !is_lack_known(series) && threshold_record_leave(record, series, state, due_of(series));
+           !is_lack_known(series) && threshold_record_defer(record, series, state, due_of(series));
 }
 
 static int handle_missing(const value_list_t *series, __attribute__((unused)) user_data_t *data)
@@ -210,7 +212,7 @@ static int handle_missing(const value_list_t *series, __attribute__((unused)) us
     if (strcmp(series->host, hostname_g) == 0)
         note_seen(series->time);
     const int state = uc_get_state(set, series);
-    if (has_alarm(series, state) && !is_left(series, state))
+    if (has_alarm(series, state) && !defer_end(series, state))
         notify_end(series, set);
     return 0;
 }
@@ -227,7 +229,7 @@ static bool forget_alarm(struct threshold_record *record, const value_list_t *se
     return is_missing;
 }
 
-static void end_left(struct threshold_record *record, value_list_t *series)
+static void end_deferred(struct threshold_record *record, value_list_t *series)
 {
     const data_set_t *set = plugin_get_ds(series->type);
 
@@ -240,7 +242,7 @@ static void end_left(struct threshold_record *record, value_list_t *series)
 }
 
 /* Shares and rates have a value from the second read on, and that has to get to the cache. */
-void missing_check(cdtime_t longest)
+void missing_end_overdue_alarms(cdtime_t longest)
 {
     struct threshold_record *record = get_record();
     const cdtime_t now = cdtime();
@@ -248,13 +250,13 @@ void missing_check(cdtime_t longest)
 
     own.ended = own.read;
     own.read = now;
-    if (record == NULL || !threshold_record_has_left(record))
+    if (record == NULL || !threshold_record_has_deferred(record))
         return;
     threshold_record_set_due(record, own.begun + 3 * plugin_get_interval() + longest,
                              own.begun + OTHERS_PATIENCE);
     const cdtime_t until = come_until();
-    while (threshold_record_take_left(record, until, &series))
-        end_left(record, &series);
+    while (threshold_record_take_deferred(record, until, &series))
+        end_deferred(record, &series);
 }
 
 /* --- Values that are the first -------------------------------------------- */
@@ -300,7 +302,8 @@ static int handle_cache(cache_event_t *event, __attribute__((unused)) user_data_
 
 /* --- Life ----------------------------------------------------------------- */
 
-static int note(const notification_t *notice, __attribute__((unused)) user_data_t *data)
+static int handle_notification(const notification_t *notice,
+                               __attribute__((unused)) user_data_t *data)
 {
     struct threshold_record *record = NULL;
 
@@ -320,12 +323,12 @@ void missing_close(void)
     own.seen = 0;
 }
 
-void missing_end_alarms(const char *plugin)
+void missing_register(const char *plugin)
 {
     const user_data_t data = {.data = NULL};
 
     own.plugin = plugin;
     plugin_register_missing(plugin, handle_missing, &data);
     plugin_register_cache_event(plugin, handle_cache, &data);
-    plugin_register_notification(plugin, note, &data);
+    plugin_register_notification(plugin, handle_notification, &data);
 }

@@ -23,8 +23,8 @@
  * noted, see common/absence.h.
  *
  * That is not known while collectd is behind: the plugin has read nothing later, or that waits for
- * collectd's write threads. Then the alarm lasts, and missing_check() ends it once what was read
- * later has come to the cache, and no value of the series with it.
+ * collectd's write threads. Then the alarm lasts, and missing_end_overdue_alarms() ends it once
+ * what was read later has come to the cache, and no value of the series with it.
  *
  * It is collectd's cache that has the state of each series, and it calls back before it forgets
  * one; so no late value can bring back an alarm that was ended, and groups that come and go without
@@ -37,7 +37,7 @@
  *
  * @param plugin  whose series; kept by the caller.
  */
-void missing_end_alarms(const char *plugin);
+void missing_register(const char *plugin);
 
 /**
  * Ends alarms that were open when collectd ended, and whose series, of this host, haven't come back
@@ -46,7 +46,7 @@ void missing_end_alarms(const char *plugin);
  *
  * @param longest  the longest interval that a series of the plugin may have; 0: the plugin's.
  */
-void missing_check(cdtime_t longest);
+void missing_end_overdue_alarms(cdtime_t longest);
 
 /** To be called when the plugin is shut down. */
 void missing_close(void);

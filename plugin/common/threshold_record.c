@@ -30,11 +30,11 @@
 #define MAX_MISSING 1000
 
 struct threshold_alarm {
-    value_list_t series; /* what identifies it; if it is left its time and interval, too */
+    value_list_t series; /* what identifies it; if it is deferred its time and interval, too */
     int state;           /* as threshold has it; STATE_UNKNOWN: it is of the previous run */
     bool is_missing;     /* threshold has notified that it has no values, and of no alarm before */
-    bool is_left;
-    cdtime_t due; /* if it is left; 0: isn't known yet */
+    bool is_deferred;
+    cdtime_t due; /* if it is deferred; 0: isn't known yet */
     SLIST_ENTRY(threshold_alarm) entry;
 };
 
@@ -118,7 +118,7 @@ static void parse_line(struct threshold_record *record, char *line)
         return;
     }
     alarm->is_missing = line != NULL && strcmp(line, MISSING_FIELD) == 0;
-    alarm->is_left = !alarm->is_missing;
+    alarm->is_deferred = !alarm->is_missing;
 }
 
 /* Where the file can't be written, there may be none though there were alarms. */
@@ -302,7 +302,8 @@ static bool note_alarm(struct threshold_record *record, const value_list_t *seri
     alarm->state = state;
     alarm->is_missing = false;
     if (alarm->series.interval == 0 || time > alarm->series.time)
-        alarm->is_left = false; /* rather than that a handler has kept the notification for long */
+        alarm->is_deferred =
+            false; /* rather than that a handler has kept the notification for long */
     return is_new;
 }
 
@@ -354,10 +355,10 @@ bool threshold_record_state(struct threshold_record *record, const value_list_t 
     return alarm != NULL;
 }
 
-/* --- Alarms that are left ------------------------------------------------- */
+/* --- Deferred alarms ------------------------------------------------------ */
 
 /* Handlers of notifications may take their time: then the record doesn't have it yet. */
-bool threshold_record_leave(struct threshold_record *record, const value_list_t *series, int state,
+bool threshold_record_defer(struct threshold_record *record, const value_list_t *series, int state,
                             cdtime_t due)
 {
     pthread_mutex_lock(&record->lock);
@@ -371,7 +372,7 @@ bool threshold_record_leave(struct threshold_record *record, const value_list_t 
         alarm->is_missing = false;
         alarm->series.time = series->time;
         alarm->series.interval = series->interval;
-        alarm->is_left = true;
+        alarm->is_deferred = true;
         alarm->due = due;
     }
     pthread_mutex_unlock(&record->lock);
@@ -384,37 +385,37 @@ void threshold_record_set_due(struct threshold_record *record, cdtime_t own, cdt
 
     pthread_mutex_lock(&record->lock);
     SLIST_FOREACH(alarm, &record->alarms, entry)
-    if (alarm->is_left && alarm->series.interval == 0)
+    if (alarm->is_deferred && alarm->series.interval == 0)
         alarm->due = strcmp(alarm->series.host, hostname_g) == 0 ? own : others;
     pthread_mutex_unlock(&record->lock);
 }
 
 /* @param time  0: one that is due whenever */
-static struct threshold_alarm *find_left(const struct threshold_record *record, cdtime_t time)
+static struct threshold_alarm *find_deferred(const struct threshold_record *record, cdtime_t time)
 {
     struct threshold_alarm *alarm;
 
     SLIST_FOREACH(alarm, &record->alarms, entry)
-    if (alarm->is_left && (time == 0 || (alarm->due > 0 && alarm->due <= time)))
+    if (alarm->is_deferred && (time == 0 || (alarm->due > 0 && alarm->due <= time)))
         break;
     return alarm;
 }
 
-bool threshold_record_has_left(struct threshold_record *record)
+bool threshold_record_has_deferred(struct threshold_record *record)
 {
     pthread_mutex_lock(&record->lock);
-    const bool has = find_left(record, 0) != NULL;
+    const bool has = find_deferred(record, 0) != NULL;
     pthread_mutex_unlock(&record->lock);
     return has;
 }
 
-bool threshold_record_take_left(struct threshold_record *record, cdtime_t time,
-                                value_list_t *series)
+bool threshold_record_take_deferred(struct threshold_record *record, cdtime_t time,
+                                    value_list_t *series)
 {
     pthread_mutex_lock(&record->lock);
-    struct threshold_alarm *alarm = time > 0 ? find_left(record, time) : NULL;
+    struct threshold_alarm *alarm = time > 0 ? find_deferred(record, time) : NULL;
     if (alarm != NULL) {
-        alarm->is_left = false;
+        alarm->is_deferred = false;
         *series = alarm->series;
     }
     pthread_mutex_unlock(&record->lock);

@@ -32,9 +32,10 @@ bool threshold_record_concerns(const notification_t *notice);
  * Notes that such a notification begins or ends the alarm of a series of the plugin. The file is
  * written by a thread of its own.
  *
- * That a series has no values threshold notifies of as a FAILURE, unless it isn't Interesting, and
- * never of its end, unless the state is unknown once there is a value again: so such a series is
- * kept, with that state. It has no alarm otherwise, and isn't left.
+ * When a series has no values any more, threshold notifies of a FAILURE, unless Interesting is
+ * false; but of the end of that only if the state is STATE_UNKNOWN when a value comes again. So the
+ * record keeps such a series, with that state; otherwise it counts as one without an alarm, and is
+ * never deferred.
  */
 void threshold_record_note(struct threshold_record *record, const notification_t *notice);
 
@@ -54,30 +55,30 @@ bool threshold_record_state(struct threshold_record *record, const value_list_t 
                             int *state);
 
 /*
- * Alarms that are left have series without values, of which it isn't known why: those of the
- * previous run, and those by threshold_record_leave(). Each is left until threshold notifies of it
- * again, or it is taken, when it is due; it stays in the record.
+ * Deferred alarms are those whose series has no values and it isn't known why: those of the
+ * previous run, and those of threshold_record_defer(). Each stays deferred until threshold notifies
+ * of it again, or until it is taken when it is due; the record keeps it.
  */
 
-/** Leaves the alarm of a series, whose time and interval are kept. If the alarm isn't known yet, it
+/** Defers the alarm of a series, whose time and interval are kept. If the alarm isn't known yet, it
  * is from now on, with the state. @return false if memory was short. */
-bool threshold_record_leave(struct threshold_record *record, const value_list_t *series, int state,
+bool threshold_record_defer(struct threshold_record *record, const value_list_t *series, int state,
                             cdtime_t due);
 
 /** Sets when those of the previous run are due: of this host, and of others. */
 void threshold_record_set_due(struct threshold_record *record, cdtime_t own, cdtime_t others);
 
-/** Whether one is left. */
-bool threshold_record_has_left(struct threshold_record *record);
+/** Whether one is deferred. */
+bool threshold_record_has_deferred(struct threshold_record *record);
 
 /**
- * Takes one that was due at a time out of those left.
+ * Takes one that was due at a time out of the deferred ones.
  *
  * @param series  receives whose it is; with the interval 0 if the previous run left it.
  * @return whether there was one.
  */
-bool threshold_record_take_left(struct threshold_record *record, cdtime_t time,
-                                value_list_t *series);
+bool threshold_record_take_deferred(struct threshold_record *record, cdtime_t time,
+                                    value_list_t *series);
 
 /** Forgets the alarm of a series, if it has one. The file keeps it until threshold_record_save(),
  * so that after a crash its end is notified again rather than never. */

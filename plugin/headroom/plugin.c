@@ -212,7 +212,7 @@ static void evaluate_alerts(void)
  * than what another does under the same name. */
 static int headroom_read(__attribute__((unused)) user_data_t *data)
 {
-    missing_check(TIME_T_TO_CDTIME_T(SUMS_S));
+    missing_end_overdue_alarms(TIME_T_TO_CDTIME_T(SUMS_S));
     if (groups != NULL)
         selection_read(selection, groups);
     cdtime_t time = cdtime();
@@ -409,5 +409,5 @@ void module_register(void)
     plugin_register_complex_config(PLUGIN, headroom_config);
     plugin_register_init(PLUGIN, headroom_init);
     plugin_register_shutdown(PLUGIN, headroom_shutdown);
-    missing_end_alarms(PLUGIN);
+    missing_register(PLUGIN);
 }

@@ -19,7 +19,7 @@
 
 /* --- Names -------------------------------------------------------------------------- */
 
-/* Where there were none, there are none as long as collectd has no more series, and no fewer. */
+/* If collectd had none of these series, and has as many in all as then, it isn't searched again. */
 void taken_cpus_begin(struct taken_cpus *taken, cdtime_t time)
 {
     taken->time = time;

@@ -25,7 +25,7 @@
 #define WINDOW_BEGIN "/memory-referenced-"
 #define PROCESSES    "/count-processes"
 
-/* Of processes, which a Process block names, the window has no name. */
+/* A Process block's series have no window in their names: then `name` is empty. */
 struct window {
     char instance[DATA_MAX_NAME_LEN], name[16];
     cdtime_t time;

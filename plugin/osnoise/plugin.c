@@ -60,7 +60,7 @@ static int find_state_path(void)
 
 static int osnoise_read(__attribute__((unused)) user_data_t *data)
 {
-    missing_check(0);
+    missing_end_overdue_alarms(0);
     if (worker != NULL)
         osnoise_values_publish(values);
     else
@@ -194,5 +194,5 @@ void module_register(void)
     plugin_register_complex_config(PLUGIN, osnoise_config);
     plugin_register_init(PLUGIN, osnoise_init);
     plugin_register_shutdown(PLUGIN, osnoise_shutdown);
-    missing_end_alarms(PLUGIN);
+    missing_register(PLUGIN);
 }

@@ -6,7 +6,7 @@
  * the rule's quiet time there was none and the kernel's total confirms that. Its beginning and its
  * end are reported, and that it lasts only if the rule says so.
  *
- * Of selected groups that are nested the innermost speaks: as long as the same rule has an alarm of
+ * Of nested groups only the innermost alarm is reported: as long as the same rule has an alarm of
  * one below, that of a group isn't reported.
  */
 #ifndef HEADROOM_PLUGIN_PSI_ALERT_H

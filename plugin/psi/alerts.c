@@ -136,7 +136,7 @@ static void end_unclaimed(struct psi_alerts *alerts)
         const uint64_t id = psi_alert_id(&rule, alarm->instance);
         psi_unclaimed_explain(context->open_alarms, alarm, &configured, context->root, reason,
                               sizeof(reason));
-        psi_notification_end(&notice, &subject, reason);
+        psi_notification_write_unwatched(&notice, &subject, reason);
         dispatcher_queue_end(context->dispatcher, id, &notice);
         open_alarms_set_ending(context->open_alarms, alarm, id);
         context->has_changed = true;
@@ -269,8 +269,8 @@ static void scan_waiting_tasks(struct psi_alerts *alerts)
     }
 }
 
-/* The groups that events name are there: those that the read callback removed meanwhile are freed
- * after that. */
+/* Events may name groups that the read callback has removed meanwhile: these are freed only after
+ * the events were handled. */
 static bool handle_events_and_due_work(struct psi_alerts *alerts, const struct epoll_event *events,
                                        int count)
 {
@@ -303,7 +303,7 @@ static void *alerts_main(void *context)
     return NULL;
 }
 
-/* What has become due earlier than the thread expects it to wakes it. */
+/* Wakes the thread if something has become due earlier than it expects. */
 void psi_alerts_read_groups(struct psi_alerts *alerts)
 {
     pthread_mutex_lock(&alerts->groups.alerts_lock);
@@ -380,7 +380,8 @@ static int open_rules(struct psi_alerts *alerts)
     return timers_reserve(&alerts->context.timers, alerts->rule_count);
 }
 
-/* The shortest window, and the longest quiet time, of all rules. */
+/* The slack by the shortest window, when unclaimed alarms end by the longest quiet time; and the
+ * rescans. */
 static void set_times(struct psi_alerts *alerts)
 {
     uint64_t quiet_ns = CLAIM_NS;

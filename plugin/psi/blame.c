@@ -170,7 +170,7 @@ static void log_excess(struct psi_blame *blame)
 {
     if (tally_should_log(&blame->excess, blame->watched.excess))
         WARNING(PLUGIN ": %zu cgroups are beyond the %d that can be distinguished as takers of the "
-                       "CPU, so they are \"other tasks\" there: select fewer.",
+                       "CPU, so what they take counts as \"other tasks\": select fewer.",
                 blame->watched.excess, GROUPS_MAX);
 }
 

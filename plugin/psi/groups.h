@@ -23,7 +23,8 @@ struct psi_group {
     SLIST_ENTRY(psi_group) removed;
     struct psi_series series;
     bool is_young;  /**< has no series yet; changed with both locks held */
-    bool has_begun; /**< its series, since the plugin's first read: it was new, empty, or young */
+    bool has_begun; /**< its series began after the plugin's first read, as it was new, empty, or
+                         young until then */
     struct hr_psi_snapshot begun; /**< what it had waited by then */
     struct psi_top_standing standing;
     struct psi_taken *taken; /**< NULL: none is published */

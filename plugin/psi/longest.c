@@ -12,7 +12,7 @@
 /* What a group waited since a read of its values. */
 struct wait {
     const struct hr_cgroup *group; /* NULL: none */
-    uint64_t since_ns, stalled_us, more_us, elapsed_us;
+    uint64_t since_ns, stalled_us, excess_us, elapsed_us;
 };
 
 static const struct hr_psi_sample *sample_of(const struct hr_psi_snapshot *snapshot, bool is_there,
@@ -33,10 +33,11 @@ static const struct hr_psi_sample *find_earlier(const struct psi_series *series,
     return previous == NULL || (latest != NULL && latest->time_ns <= before_ns) ? latest : previous;
 }
 
-/* @param stall  receives what was known of it. @return since when, 0: it isn't known. */
-static uint64_t find_before(const struct hr_cgroup *group,
-                            const struct hr_psi_trigger_options *trigger,
-                            struct hr_psi_stall *stall)
+/* @param stall  receives the group's stall at an earlier read. @return when that was; 0: there was
+ * none. */
+static uint64_t find_earlier_stall(const struct hr_cgroup *group,
+                                   const struct hr_psi_trigger_options *trigger,
+                                   struct hr_psi_stall *stall)
 {
     const struct psi_group *of_group = group->data;
     const uint64_t window_ns = trigger->window_us * HR_NS_PER_US;
@@ -65,7 +66,7 @@ static bool read_wait(const struct hr_cgroup *group, const struct hr_psi_trigger
     const struct psi_group *of_group = group->data;
     struct hr_psi_stall before;
     struct hr_psi_sample now;
-    const uint64_t since_ns = find_before(group, trigger, &before);
+    const uint64_t since_ns = find_earlier_stall(group, trigger, &before);
 
     if (since_ns == 0 || hr_psi_read_resource(of_group->series.psi, trigger->resource, &now) != 0 ||
         now.time_ns <= since_ns)
@@ -120,7 +121,7 @@ static struct wait find_longest_below(const struct wait *waits, size_t count,
     struct wait longest = {.group = NULL};
 
     for (size_t i = 0; i < count; i++)
-        if (waits[i].more_us > longest.more_us && waits[i].group != above &&
+        if (waits[i].excess_us > longest.excess_us && waits[i].group != above &&
             (above == NULL || hr_cgroup_is_within(waits[i].group->path, above->path)))
             longest = waits[i];
     return longest;
@@ -132,7 +133,7 @@ static struct wait find_longest(const struct wait *waits, size_t count)
 
     while (longest.group != NULL) {
         const struct wait below = find_longest_below(waits, count, longest.group);
-        if (below.group == NULL || below.more_us <= longest.more_us / 2)
+        if (below.group == NULL || below.excess_us <= longest.excess_us / 2)
             break;
         longest = below;
     }
@@ -148,7 +149,7 @@ static struct psi_longest *make_longest(const struct wait *wait, uint64_t system
     if (made == NULL)
         return NULL;
     made->stalled_us = wait->stalled_us;
-    made->more_us = wait->more_us;
+    made->excess_us = wait->excess_us;
     made->elapsed_us = wait->elapsed_us;
     made->system_us = system_us;
     snprintf(made->instance, sizeof(made->instance), "%s", group->series.instance);

@@ -17,7 +17,7 @@ struct psi_groups;
 /** The group that waited longest, of those that were read. */
 struct psi_longest {
     uint64_t stalled_us; /**< since an earlier read of the group's values, or since it was found */
-    uint64_t more_us;    /**< of that, what is more than usual */
+    uint64_t excess_us;  /**< of that, what is more than usual */
     uint64_t elapsed_us; /**< since then: a window of the trigger at least, if possible */
     /** For how long the system stalled since then, or for somewhat longer; UINT64_MAX: not known.
      */
@@ -28,9 +28,9 @@ struct psi_longest {
 
 /**
  * Reads the pressure of each group once, and compares it with what was read for its values before
- * the stall. What a group waits for all the time isn't why the system stalls now, so it counts only
- * if that has lasted for a while. Of nested groups of which one waited for more than half of what
- * the one above did, it is the inner one.
+ * the stall. A wait that is usual for a group doesn't explain a new stall: only what exceeds it
+ * counts. When the alarm is reported again (lasts), the whole wait counts. Of nested groups the
+ * inner one is named if its wait is more than half of the outer one's.
  *
  * Only tries set_lock, as an alert doesn't wait for values; the caller must not have alerts_lock.
  *

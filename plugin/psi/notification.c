@@ -132,7 +132,7 @@ static void add_taker_metadata(notification_t *notice, const struct psi_takers *
 
 static bool is_named(const struct psi_longest *longest, const struct hr_psi_event *event)
 {
-    return longest != NULL && longest->more_us * LONGEST_PART >= event->stalled_us;
+    return longest != NULL && longest->excess_us * LONGEST_PART >= event->stalled_us;
 }
 
 static const char *last_component(const char *path)
@@ -240,8 +240,8 @@ static void append_unknown(struct message *message, const struct psi_waiting *wa
         message_append(message, "; %s", waiting->unknown);
 }
 
-static bool append_place(struct message *message, const struct psi_findings *findings,
-                         const struct hr_psi_event *event)
+static bool append_takers_or_longest(struct message *message, const struct psi_findings *findings,
+                                     const struct hr_psi_event *event)
 {
     const char *const before = findings->cause[0] != '\0' ? "; " : ": ";
 
@@ -252,8 +252,8 @@ static bool append_place(struct message *message, const struct psi_findings *fin
 
 /* Who took the CPU, or where the stall was longest: with room left for why no waiting task is
  * named, if there is room for both. */
-static void append_where(struct message *message, const struct psi_findings *findings,
-                         const struct hr_psi_event *event)
+static void append_who_or_where(struct message *message, const struct psi_findings *findings,
+                                const struct hr_psi_event *event)
 {
     const struct psi_waiting *waiting = findings->waiting;
     const bool is_unknown = waiting != NULL && waiting->unknown[0] != '\0';
@@ -262,11 +262,11 @@ static void append_where(struct message *message, const struct psi_findings *fin
 
     if (message->room >= message->used + kept) {
         message->room -= kept;
-        has_both = append_place(message, findings, event);
+        has_both = append_takers_or_longest(message, findings, event);
         message->room += kept;
     }
     if (!has_both)
-        append_place(message, findings, event);
+        append_takers_or_longest(message, findings, event);
 }
 
 static void append_waiting(struct message *message, const struct psi_rule *rule,
@@ -299,8 +299,9 @@ static void add_waiter_metadata(notification_t *notice, const struct psi_waiting
     }
 }
 
-void psi_notification_stall(notification_t *notice, const struct psi_subject *subject,
-                            const struct hr_psi_event *event, const struct psi_findings *findings)
+void psi_notification_write_stall(notification_t *notice, const struct psi_subject *subject,
+                                  const struct hr_psi_event *event,
+                                  const struct psi_findings *findings)
 {
     const struct psi_rule *rule = subject->rule;
     const struct psi_waiting *waiting = findings->waiting;
@@ -330,7 +331,7 @@ void psi_notification_stall(notification_t *notice, const struct psi_subject *su
         message_append(&message, ": %s", findings->cause);
         message_add_text(notice, "Cause", findings->cause);
     }
-    append_where(&message, findings, event);
+    append_who_or_where(&message, findings, event);
     if (findings->takers != NULL)
         add_taker_metadata(notice, findings->takers);
     if (is_named(findings->longest, event))
@@ -343,7 +344,7 @@ void psi_notification_stall(notification_t *notice, const struct psi_subject *su
 
 /* --- Its end -------------------------------------------------------------- */
 
-void psi_notification_quiet(notification_t *notice, const struct psi_subject *subject)
+void psi_notification_write_okay(notification_t *notice, const struct psi_subject *subject)
 {
     const struct psi_rule *rule = subject->rule;
     struct message message = init_notification(notice, subject, NOTIF_OKAY);
@@ -359,8 +360,8 @@ void psi_notification_quiet(notification_t *notice, const struct psi_subject *su
     plugin_notification_meta_add_double(notice, "Quiet", (double)rule->quiet_us / 1e6);
 }
 
-void psi_notification_end(notification_t *notice, const struct psi_subject *subject,
-                          const char *reason)
+void psi_notification_write_unwatched(notification_t *notice, const struct psi_subject *subject,
+                                      const char *reason)
 {
     struct message message = init_notification(notice, subject, NOTIF_OKAY);
     char place[HR_INSTANCE_SIZE];

@@ -40,14 +40,15 @@ struct psi_findings {
 };
 
 /** There was a stall. */
-void psi_notification_stall(notification_t *notice, const struct psi_subject *subject,
-                            const struct hr_psi_event *event, const struct psi_findings *findings);
+void psi_notification_write_stall(notification_t *notice, const struct psi_subject *subject,
+                                  const struct hr_psi_event *event,
+                                  const struct psi_findings *findings);
 
 /** The alarm is over: for the rule's quiet time there was no event. */
-void psi_notification_quiet(notification_t *notice, const struct psi_subject *subject);
+void psi_notification_write_okay(notification_t *notice, const struct psi_subject *subject);
 
 /** The alarm ends as the trigger is disarmed. @param reason  completes "…: ". */
-void psi_notification_end(notification_t *notice, const struct psi_subject *subject,
-                          const char *reason);
+void psi_notification_write_unwatched(notification_t *notice, const struct psi_subject *subject,
+                                      const char *reason);
 
 #endif

@@ -144,7 +144,7 @@ static int psi_read(__attribute__((unused)) user_data_t *data)
 {
     struct psi_groups *groups = psi_alerts_groups(alerts);
 
-    missing_check(0);
+    missing_end_overdue_alarms(0);
     pthread_mutex_lock(&groups->set_lock);
     if (groups->set != NULL)
         psi_alerts_read_groups(alerts);
@@ -218,5 +218,5 @@ void module_register(void)
     plugin_register_complex_config(PLUGIN, psi_config);
     plugin_register_init(PLUGIN, psi_init);
     plugin_register_shutdown(PLUGIN, psi_shutdown);
-    missing_end_alarms(PLUGIN);
+    missing_register(PLUGIN);
 }

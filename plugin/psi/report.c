@@ -227,7 +227,7 @@ static void queue_report(struct psi_alert *alert, const struct psi_waiting *wait
     findings.waiting = rule->top_tasks > 0 ? waiting : NULL;
     findings.takers = takers;
     findings.longest = alert->longest;
-    psi_notification_stall(&notice, &alert->subject, &alert->event, &findings);
+    psi_notification_write_stall(&notice, &alert->subject, &alert->event, &findings);
     if (dispatcher_queue_beginning(alert->rule_state->context->dispatcher, alert->id, alert->record,
                                    &notice))
         set_reported(alert);
@@ -237,7 +237,7 @@ static void queue_report(struct psi_alert *alert, const struct psi_waiting *wait
     set_longest(alert, NULL);
 }
 
-static void report_without_second(struct psi_alert *alert)
+static void report_without_second_sample(struct psi_alert *alert)
 {
     struct psi_waiting waiting = {.unknown = ""};
 
@@ -334,7 +334,7 @@ static void take_first_sample(struct psi_alert *alert, const struct psi_scan *sc
         if (alert->report_ns < read_ns)
             alert->report_ns = read_ns;
     } else if (scan->names_longest && now_ns >= alert->report_ns) {
-        report_without_second(alert);
+        report_without_second_sample(alert);
     }
 }
 
@@ -376,7 +376,7 @@ static void finish_report(struct psi_alert *alert)
     if (has_first_sample(alert))
         request_scan(alert);
     else
-        report_without_second(alert);
+        report_without_second_sample(alert);
 }
 
 static bool is_report_due(const struct psi_alert *alert)
@@ -425,9 +425,9 @@ static void queue_end(struct psi_alert *alert, const char *reason)
     notification_t notice;
 
     if (reason != NULL)
-        psi_notification_end(&notice, &alert->subject, reason);
+        psi_notification_write_unwatched(&notice, &alert->subject, reason);
     else
-        psi_notification_quiet(&notice, &alert->subject);
+        psi_notification_write_okay(&notice, &alert->subject);
     if (dispatcher_queue_end(context->dispatcher, alert->id, &notice))
         psi_open_alarms_add_ending(context->open_alarms, alert->id, &alert->subject, alert->sent);
 }

@@ -15,8 +15,8 @@ struct psi_rule_list {
     size_t count;
 };
 
-/** Fills in the reason for psi_notification_end(): the group, or the rule, is gone. Where both are,
- * it is the group: then there is no stall any more. */
+/** Fills in the reason for psi_notification_write_unwatched(): the group, or the rule, is gone.
+ * Where both are, it is the group: then there is no stall any more. */
 void psi_unclaimed_explain(const struct open_alarms *alarms, const struct open_alarm *alarm,
                            const struct psi_rule_list *configured, const struct hr_root *root,
                            char *reason, size_t size);

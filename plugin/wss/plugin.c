@@ -99,7 +99,7 @@ static int wss_config(oconfig_item_t *block)
 
 static int wss_read(__attribute__((unused)) user_data_t *data)
 {
-    missing_check(TIME_T_TO_CDTIME_T(LONGEST_WINDOW_S));
+    missing_end_overdue_alarms(TIME_T_TO_CDTIME_T(LONGEST_WINDOW_S));
     wss_values_publish(values);
     return 0;
 }
@@ -180,5 +180,5 @@ void module_register(void)
     plugin_register_complex_config(PLUGIN, wss_config);
     plugin_register_init(PLUGIN, wss_init);
     plugin_register_shutdown(PLUGIN, wss_shutdown);
-    missing_end_alarms(PLUGIN);
+    missing_register(PLUGIN);
 }

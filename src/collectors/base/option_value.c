@@ -83,7 +83,7 @@ bool hr_option_parse_bytes(const char *text, uint64_t *bytes)
         return false;
     errno = 0;
     unsigned long long number = strtoull(text, &end, 10);
-    /* not strchr(), which finds the terminating NUL, too: a blank is one with that bit set */
+    /* not strchr(), which also finds the terminating NUL: ' ' & ~0x20 is NUL */
     const char *unit = memchr(units, *end & ~0x20, sizeof(units) - 1);
     unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units + 1) : 0;
     if (errno != 0 || (*end != '\0' && (unit == NULL || end[1] != '\0')) ||

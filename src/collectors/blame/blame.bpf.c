@@ -30,7 +30,7 @@ static __always_inline bool is_runnable(struct task_struct *task)
 /* It isn't known, or not what it waited for, if it wasn't measured when it arrived. */
 static __always_inline void record_departure(struct task_struct *task, const struct moment *moment)
 {
-    struct task *kept = is_runnable(task) ? keep_task(task, moment->now) : 0;
+    struct task *kept = is_runnable(task) ? find_or_add_task(task, moment->now) : 0;
 
     if (!kept)
         return;
@@ -42,7 +42,7 @@ static __always_inline void record_departure(struct task_struct *task, const str
 static __noinline void record_arrival(struct task_struct *task, __u32 group, __u32 cpu,
                                       const struct moment *moment)
 {
-    struct task *kept = keep_task(task, moment->now);
+    struct task *kept = find_or_add_task(task, moment->now);
     __u64 queued = task->sched_info.last_queued;
     __u64 waited = queued && queued < moment->now ? moment->now - queued : 0;
 
@@ -124,7 +124,7 @@ int BPF_PROG(on_start, struct task_struct *trusted)
         !is_measured(group_of(ring, task, cgroup_id_of(task), state->generation)))
         return 0;
     const struct moment moment = moment_of(task->se.cfs_rq->rq);
-    struct task *kept = keep_task(task, moment.now);
+    struct task *kept = find_or_add_task(task, moment.now);
     if (kept)
         keep_queued(task, kept, task->sched_info.last_queued, &moment);
     return 0;
@@ -192,7 +192,7 @@ int on_reading(struct bpf_iter__task *context)
         return 0;
     struct task *kept = find_task(task);
     if (!kept) {
-        kept = keep_task(task, moment.now);
+        kept = find_or_add_task(task, moment.now);
         if (!kept)
             return 0;
         kept->run_delay = task->sched_info.run_delay;

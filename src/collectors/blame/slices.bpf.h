@@ -59,7 +59,7 @@ static __always_inline void add_running(struct ring *ring, struct task_struct *t
 static __noinline int split_missed_arrival(struct task_struct *task, __u32 group,
                                            const struct moment *moment)
 {
-    struct task *kept = keep_task(task, moment->now);
+    struct task *kept = find_or_add_task(task, moment->now);
     const __u64 run_delay = task->sched_info.run_delay, arrivals = task->sched_info.pcount;
 
     if (!kept)

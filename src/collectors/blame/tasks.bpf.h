@@ -14,8 +14,8 @@ static __always_inline struct task_set *set_of(__u32 tid)
     return bpf_map_lookup_elem(&tasks, &index);
 }
 
-/* @return which of its set a task is, from 1 on; 0: none. A switch and a reader may have added a
- * task at once. */
+/* @return the task's way in its set, from 1 on; 0: it isn't there. A switch and a reader may have
+ * added it at once: the first counts. */
 static __always_inline __u32 find_way(const struct task_set *set, __u32 tid)
 {
     __u64 found = 0;
@@ -28,7 +28,7 @@ static __always_inline __u32 find_way(const struct task_set *set, __u32 tid)
 
 /* Which of a set a task gets that isn't there: a free one, or that of the one that was queued least
  * recently; from 0 on. */
-static __always_inline __u32 take_way(const struct task_set *set)
+static __always_inline __u32 choose_way(const struct task_set *set)
 {
     __u64 least = ~0ull;
     __u32 taken = 0;
@@ -43,7 +43,8 @@ static __always_inline __u32 take_way(const struct task_set *set)
     return taken;
 }
 
-/* Later compilers know that this is so, and would leave it out; the verifier doesn't. */
+/* Newer compilers see that way < WAYS and drop the mask; the verifier doesn't see it, and rejects
+ * the program without the mask. */
 static __always_inline __u32 within_ways(__u32 way)
 {
     barrier_var(way);
@@ -59,7 +60,7 @@ __noinline __u32 add_task(__u32 tid, __u64 start_time, __u64 now)
     if (!set)
         return 0;
     __u32 way = find_way(set, tid);
-    way = within_ways(way > 0 ? way - 1 : take_way(set));
+    way = within_ways(way > 0 ? way - 1 : choose_way(set));
     set->tids[way] = tid;
     set->tasks[way] = (struct task){.start_time = start_time, .queued = now};
     return way;
@@ -79,7 +80,7 @@ static __always_inline struct task *find_task(struct task_struct *task)
     return found->start_time == task->start_time ? found : 0;
 }
 
-static __always_inline struct task *keep_task(struct task_struct *task, __u64 now)
+static __always_inline struct task *find_or_add_task(struct task_struct *task, __u64 now)
 {
     const __u32 tid = task->pid;
     struct task_set *set = set_of(tid);

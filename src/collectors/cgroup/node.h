@@ -51,7 +51,7 @@ struct hr_node {
     LIST_ENTRY(hr_node) any;           /**< in set->nodes */
     TAILQ_ENTRY(hr_node) listing;      /**< in set->listings, if listing_queued */
     TAILQ_ENTRY(hr_node) event;        /**< in set->events, if events_queued */
-    TAILQ_ENTRY(hr_node) by_populated; /**< in set->populated, set->waiting or set->young */
+    TAILQ_ENTRY(hr_node) by_populated; /**< in set->populated, set->excess_queue or set->young */
     TAILQ_ENTRY(hr_node) by_retry;     /**< in set->backed_off, if backed_off */
 };
 
@@ -73,8 +73,8 @@ struct hr_cgroup_set {
     struct hr_nodes listings;
     struct hr_nodes events;
     struct hr_nodes populated;
-    struct hr_nodes waiting;
-    struct hr_nodes young; /**< by found_ns */
+    struct hr_nodes excess_queue; /**< of groups above max_count */
+    struct hr_nodes young;        /**< by found_ns */
     struct hr_nodes backed_off;
     struct hr_inotify *inotify; /**< NULL: there is none, and everything is polled */
     struct hr_scan scan;

@@ -120,17 +120,17 @@ static void mark_emptied(struct hr_node *node)
     hr_descriptor_close(&node->group.dirfd);
 }
 
-static void begin_waiting(struct hr_node *node)
+static void queue_excess(struct hr_node *node)
 {
     node->group.excess = true;
-    TAILQ_INSERT_TAIL(&node->set->waiting, node, by_populated);
+    TAILQ_INSERT_TAIL(&node->set->excess_queue, node, by_populated);
     node->set->counts.excess++;
 }
 
-static void end_waiting(struct hr_node *node)
+static void unqueue_excess(struct hr_node *node)
 {
     node->group.excess = false;
-    TAILQ_REMOVE(&node->set->waiting, node, by_populated);
+    TAILQ_REMOVE(&node->set->excess_queue, node, by_populated);
     node->set->counts.excess--;
 }
 
@@ -174,7 +174,7 @@ static void set_empty(struct hr_node *node)
     if (node->group.populated)
         mark_emptied(node);
     else if (node->group.excess)
-        end_waiting(node);
+        unqueue_excess(node);
     else if (node->group.young)
         remove_young(node);
 }
@@ -191,30 +191,30 @@ void hr_populated_set(struct hr_node *node, bool populated, int *dirfd)
         return;
     else if (!is_old_enough(node))
         add_young(node);
-    else if (is_below_max_count(set) && TAILQ_EMPTY(&set->waiting))
+    else if (is_below_max_count(set) && TAILQ_EMPTY(&set->excess_queue))
         mark_populated(node, dirfd);
     else
-        begin_waiting(node);
+        queue_excess(node);
 }
 
-/* They wait for a place, if only for a moment. */
+/* Those that are old enough queue for one of max_count places, if only for a moment. */
 static void queue_old_enough(struct hr_cgroup_set *set)
 {
     struct hr_node *oldest;
 
     while ((oldest = TAILQ_FIRST(&set->young)) != NULL && is_old_enough(oldest)) {
         remove_young(oldest);
-        begin_waiting(oldest);
+        queue_excess(oldest);
     }
 }
 
 void hr_populated_promote(struct hr_cgroup_set *set)
 {
     queue_old_enough(set);
-    while (!TAILQ_EMPTY(&set->waiting) && is_below_max_count(set)) {
-        struct hr_node *node = TAILQ_FIRST(&set->waiting);
+    while (!TAILQ_EMPTY(&set->excess_queue) && is_below_max_count(set)) {
+        struct hr_node *node = TAILQ_FIRST(&set->excess_queue);
         int dirfd = hr_node_open(node);
-        end_waiting(node);
+        unqueue_excess(node);
         if (dirfd != -ENODEV)
             mark_populated(node, &dirfd);
         hr_descriptor_close(&dirfd);

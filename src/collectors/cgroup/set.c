@@ -457,7 +457,7 @@ int hr_cgroup_set_open(const struct hr_root *root, const struct hr_cgroup_option
     TAILQ_INIT(&opened->listings);
     TAILQ_INIT(&opened->events);
     TAILQ_INIT(&opened->populated);
-    TAILQ_INIT(&opened->waiting);
+    TAILQ_INIT(&opened->excess_queue);
     TAILQ_INIT(&opened->young);
     TAILQ_INIT(&opened->backed_off);
     int status = copy_text(options->controller, &opened->controller);

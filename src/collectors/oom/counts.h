@@ -3,9 +3,10 @@
  * oom/counts.h - how many processes the kernel has killed, on the machine, and in groups of version
  * 2 and all below them; and how many of these were reported.
  *
- * What isn't reported of a group is attributed to those in it as far as they have such kills, too;
- * to it where its own count says so; the rest was in groups below it that aren't counted or no
- * longer exist. A group never gets more than one above it has, as each counts all below.
+ * Kills of a group that aren't reported yet are attributed to the groups below it whose counts have
+ * grown, too; to the group itself as far as its own count has; the rest was in groups below it that
+ * aren't counted or no longer exist. A group never gets more than one above it has, as each counts
+ * all below.
  *
  * Source: see headroom/oom.h.
  */
@@ -86,7 +87,7 @@ size_t hr_oom_counts_find_limit(const struct hr_oom_counts *counts, const char *
 /**
  * Lets the counts go on from what was read last.
  *
- * @param is_forced  whatever isn't reported; else only if each group's kills are: what was counted
+ * @param is_forced  also if kills aren't reported yet; else only if all are, as what was counted
  *                   while groups were read is still to be attributed.
  * @return whether it was done.
  */

@@ -25,8 +25,8 @@ struct found {
 struct cpu {
     struct interference recent[HR_OSNOISE_RECENT_PARTS];
     size_t next, count;    /* of the ring */
-    bool has_forgotten;    /* some parts were overwritten in the ring, the last of which */
-    uint64_t forgotten_ns; /* began then */
+    bool has_forgotten;    /* parts were overwritten in the ring */
+    uint64_t forgotten_ns; /* when the latest of these began */
     bool lost;             /* records were lost since the last noise */
     uint64_t noise_count;  /* since the last hr_osnoise_single_noises_take() */
     struct found found[HR_OSNOISE_SINGLE_NOISES]; /* some of them */
@@ -145,7 +145,7 @@ static uint64_t count_parts(const struct interference *parts, size_t count)
 /* --- Noises --------------------------------------------------------------- */
 
 /* @return the place for a noise: of those before it the last ones stay, and the longest of all. */
-static struct found *get_place(struct cpu *cpu, uint64_t duration_ns)
+static struct found *make_room_for_noise(struct cpu *cpu, uint64_t duration_ns)
 {
     struct found *found = cpu->found;
     size_t longest = 0;
@@ -174,7 +174,7 @@ static void add_noise(struct hr_osnoise_single_noises *single_noises, struct cpu
                       unsigned number, const struct hr_osnoise_record *record)
 {
     uint64_t start_ns = record->single_noise.start_ns;
-    struct found *found = get_place(cpu, record->single_noise.duration_ns);
+    struct found *found = make_room_for_noise(cpu, record->single_noise.duration_ns);
     struct hr_osnoise_single_noise *noise = &found->noise;
 
     cpu->noise_count++;

@@ -23,7 +23,7 @@ static bool is_in_cgroup2(const struct hr_root *root)
     return version == 2;
 }
 
-static int begin(struct hr_perf *perf, struct hr_reason *reason)
+static int open_bpf(struct hr_perf *perf, struct hr_reason *reason)
 {
     if (!is_in_cgroup2(perf->root))
         return hr_reason_set(reason, -EXDEV,
@@ -32,7 +32,7 @@ static int begin(struct hr_perf *perf, struct hr_reason *reason)
     return hr_perf_bpf_open(perf, reason);
 }
 
-static void go_on(struct hr_perf_target *target)
+static void hand_over_to_bpf(struct hr_perf_target *target)
 {
     hr_perf_target_leave_to_bpf(target);
     hr_perf_target_choose_events(target);
@@ -44,14 +44,14 @@ int hr_perf_change_to_bpf(struct hr_perf *perf, struct hr_reason *reason)
 {
     if (perf->bpf != NULL)
         return 0;
-    int status = begin(perf, reason);
+    int status = open_bpf(perf, reason);
     if (status < 0) {
         hr_perf_bpf_close(perf);
         return status;
     }
     hr_perf_probe_cgroups_by_machine(perf);
     for (struct hr_perf_target *target = perf->targets; target != NULL; target = target->next)
-        go_on(target);
+        hand_over_to_bpf(target);
     hr_perf_bpf_read(perf);
     return 0;
 }

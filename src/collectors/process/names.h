@@ -32,7 +32,7 @@ struct hr_process_names {
 /**
  * Reads them from /proc, unless they were read recently enough.
  *
- * @param since_ns  what was read after this time, of hr_clock_ns(), is.
+ * @param since_ns  names that were read after this time, of hr_clock_ns(), are recent enough.
  * @return 0; -ENOMEM; or the negative errno of open(2) and read(2). On failure there are none.
  */
 int hr_process_names_read(struct hr_process_names *names, const struct hr_root *root,
@@ -53,8 +53,8 @@ void hr_process_names_free(struct hr_process_names *names);
 /**
  * Opens references to the processes with a name, as hr_process_list_find() does.
  *
- * @param names  those that have another name by now are left out, but not those that have it only
- *               since these were read found.
+ * @param names  read before. A process that has changed its name since is left out; one that has
+ *               taken the name since isn't found.
  * @param known  a list whose processes are left out, too; NULL: none.
  */
 int hr_process_list_find_named(const struct hr_root *root, const struct hr_process_names *names,

@@ -28,8 +28,8 @@
  *
  * As with clearing referenced bits, the TLB isn't flushed: windows below some 100 ms read low.
  *
- * No process waits for a scan, unlike with clearing referenced bits: so one may take a part of the
- * window, if that is more than the limit, but not many times as long.
+ * A scan makes no process wait, unlike clearing referenced bits. So it may take a tenth of the
+ * longest window where that is more than the limit, but at most ten times the limit.
  *
  * Sources: Documentation/admin-guide/mm/idle_page_tracking.rst, mm/page_idle.c.
  */
@@ -53,16 +53,16 @@
 #include "wss/method.h"
 #include "wss/method_idle_probe.h"
 
-/* What a scan may take of the longest window, if that is more than the limit, and of the limit. */
+/* A tenth of the longest window, and ten times the limit. */
 #define PART_OF_WINDOW 10
 #define TIMES_LIMIT    10
 
 /* The state of a measurement. */
 struct idle {
-    uint64_t max_scan_ns;         /* 0: none */
-    struct hr_page_set covered;   /* pages of the target whose folio was marked */
-    struct hr_page_set uncovered; /* pages of the target that couldn't be marked */
-    int *outcomes;                /* of marking each process: 0 or a negative errno */
+    uint64_t max_scan_ns;          /* 0: none */
+    struct hr_page_set marked;     /* pages of the target whose folio was marked */
+    struct hr_page_set unmarkable; /* pages of the target that couldn't be marked */
+    int *outcomes;                 /* of marking each process: 0 or a negative errno */
 };
 
 /* Pages counted by a scan. */
@@ -96,8 +96,8 @@ static void idle_end(void *state)
 {
     struct idle *idle = state;
 
-    hr_page_set_free(&idle->covered);
-    hr_page_set_free(&idle->uncovered);
+    hr_page_set_free(&idle->marked);
+    hr_page_set_free(&idle->unmarkable);
     free(idle->outcomes);
     idle->outcomes = NULL;
 }
@@ -233,17 +233,17 @@ static int scan_chunks(struct idle *idle, struct scan *scan, const struct hr_pag
 
 /* --- Marking -------------------------------------------------------------- */
 
-/* Moves a page from a chunk of the covered set to the uncovered set. */
-static int mark_uncovered(struct idle *idle, uint64_t first_pfn, struct hr_page_chunk *pages,
-                          unsigned index)
+/* Moves a page from a chunk of the marked set to the unmarkable set. */
+static int move_to_unmarkable(struct idle *idle, uint64_t first_pfn, struct hr_page_chunk *pages,
+                              unsigned index)
 {
     hr_page_chunk_remove(pages, index);
-    return hr_page_set_add(&idle->uncovered, first_pfn + index);
+    return hr_page_set_add(&idle->unmarkable, first_pfn + index);
 }
 
-/* Finds the heads of the folios; pages without a valid bit become uncovered. */
-static int find_marked_heads(struct idle *idle, struct scan *scan, uint64_t first_pfn,
-                             struct hr_page_chunk *pages)
+/* Finds the heads of the folios; pages without a valid bit become unmarkable. */
+static int find_heads_to_mark(struct idle *idle, struct scan *scan, uint64_t first_pfn,
+                              struct hr_page_chunk *pages)
 {
     enum hr_page_kind kind;
     unsigned head;
@@ -254,7 +254,7 @@ static int find_marked_heads(struct idle *idle, struct scan *scan, uint64_t firs
         if (status == 0 && kind == HR_PAGE_TRACKED)
             add_head(scan, i, head);
         else if (status == 0)
-            status = mark_uncovered(idle, first_pfn, pages, i);
+            status = move_to_unmarkable(idle, first_pfn, pages, i);
     }
     return status;
 }
@@ -262,21 +262,21 @@ static int find_marked_heads(struct idle *idle, struct scan *scan, uint64_t firs
 static int mark_chunk(struct idle *idle, struct scan *scan, uint64_t first_pfn,
                       struct hr_page_chunk *pages)
 {
-    int status = find_marked_heads(idle, scan, first_pfn, pages);
+    int status = find_heads_to_mark(idle, scan, first_pfn, pages);
 
     if (status == 0)
         status = hr_page_idle_mark(scan->bitmap, first_pfn, &scan->heads);
     for (unsigned i = 0; status == 0 && hr_page_chunk_next(pages, &i); i++)
         if (!hr_page_chunk_has(&scan->heads, scan->head_of[i]))
-            status = mark_uncovered(idle, first_pfn, pages, i);
+            status = move_to_unmarkable(idle, first_pfn, pages, i);
     return status;
 }
 
 static int mark_pages(struct idle *idle, const struct hr_wss_subject *subject, struct scan *scan)
 {
-    int status = find_pages_of_processes(idle, subject, scan, &idle->covered);
+    int status = find_pages_of_processes(idle, subject, scan, &idle->marked);
 
-    return status < 0 ? status : scan_chunks(idle, scan, &idle->covered, mark_chunk);
+    return status < 0 ? status : scan_chunks(idle, scan, &idle->marked, mark_chunk);
 }
 
 /* A group without the memory controller isn't charged: the group above it is. */
@@ -294,7 +294,7 @@ static int idle_check_target(const struct hr_wss_subject *subject, struct hr_rea
     return 0;
 }
 
-/* @return 0: none. */
+/* @return what a scan may take; 0: there is no limit. */
 static uint64_t find_limit(uint64_t limit_ns, uint64_t part_ns)
 {
     const uint64_t most_ns = TIMES_LIMIT * limit_ns;
@@ -328,8 +328,8 @@ static int idle_begin(void *state, const struct hr_wss_subject *subject, uint64_
 /* --- Counting ------------------------------------------------------------- */
 
 /* Finds the heads of folios with a valid bit; pages that are decided without one are removed. */
-static int find_counted_heads(const struct idle *idle, struct scan *scan, uint64_t first_pfn,
-                              struct hr_page_chunk *pages)
+static int find_heads_to_count(const struct idle *idle, struct scan *scan, uint64_t first_pfn,
+                               struct hr_page_chunk *pages)
 {
     enum hr_page_kind kind;
     unsigned head;
@@ -340,13 +340,13 @@ static int find_counted_heads(const struct idle *idle, struct scan *scan, uint64
         if (status < 0)
             break;
         scan->counts.resident += kind != HR_PAGE_EXCLUDED;
-        bool was_there = hr_page_set_has(&idle->uncovered, first_pfn + i);
+        bool was_there = hr_page_set_has(&idle->unmarkable, first_pfn + i);
         if (kind == HR_PAGE_TRACKED && !was_there) {
             add_head(scan, i, head);
             continue;
         }
         hr_page_chunk_remove(pages, i);
-        was_there = was_there || hr_page_set_has(&idle->covered, first_pfn + i);
+        was_there = was_there || hr_page_set_has(&idle->marked, first_pfn + i);
         scan->counts.touched += kind == HR_PAGE_UNTRACKED && !was_there;
     }
     return status;
@@ -355,7 +355,7 @@ static int find_counted_heads(const struct idle *idle, struct scan *scan, uint64
 static int count_chunk(struct idle *idle, struct scan *scan, uint64_t first_pfn,
                        struct hr_page_chunk *pages)
 {
-    int status = find_counted_heads(idle, scan, first_pfn, pages);
+    int status = find_heads_to_count(idle, scan, first_pfn, pages);
 
     if (status == 0)
         status = hr_page_idle_read(scan->bitmap, first_pfn, &scan->heads, &scan->idle);

@@ -18,8 +18,9 @@ uint64_t hr_wss_now_ticks(void);
 
 /**
  * Finds processes by name, among the names of all, see process/names.h. These are read again unless
- * they were within a tenth of the window up to now, or a second if that is less: what a process
- * that is found late touched before counts, too, or not at all if its window ends.
+ * that was done within the last tenth of the window, or the last second if that is less. A process
+ * that is found late counts with what it touched before, too; one that isn't found before the
+ * window ends doesn't count.
  *
  * @param known  a list whose processes are left out; NULL: none.
  * @return as hr_process_names_read() or hr_process_list_find_named().

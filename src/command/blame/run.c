@@ -113,8 +113,8 @@ static void report_namespace(const struct run *run)
 {
     if (!hr_has_pids_of_kernel())
         fprintf(stderr,
-                "%s: in a PID namespace of its own it counts waits of tasks elsewhere only when "
-                "they end: run it in the host's (--pid=host)\n",
+                "%s: this runs in a PID namespace of its own, so waits of tasks outside it are "
+                "counted only when they end: run it in the host's (--pid=host)\n",
                 run->request->title);
 }
 
@@ -158,10 +158,10 @@ static int find_groups(struct run *run)
     return status == 0 ? COMMAND_DONE : fail_to_list(run, status);
 }
 
-/* It is wanted where tasks wait for CPUs, where to load programs, which takes some tens of
- * milliseconds of CPU time, and to read what they have measured would take seconds otherwise. It
- * sleeps meanwhile. Without the privilege it takes longer. */
-static void take_precedence(void)
+/* This runs where tasks wait for CPUs. Without priority, loading its programs (some tens of
+ * milliseconds of CPU time) and reading what they measured would take seconds. In between it
+ * sleeps. Without the privilege it is only slower. */
+static void raise_own_priority(void)
 {
     setpriority(PRIO_PROCESS, 0, -20);
 }
@@ -302,16 +302,16 @@ static int measure_interval(struct run *run)
 
 /* --- The run -------------------------------------------------------------- */
 
-/* Of waits that last the first reading counts what is before it; but it doesn't see those of tasks
- * in other PID namespaces. */
-static int settle(struct run *run)
+/* The first reading also counts waits that last, so that what is before it is known; but not those
+ * of tasks in other PID namespaces: then most of these have ended after a while. */
+static int await_settled(struct run *run)
 {
     return hr_has_pids_of_kernel() ? COMMAND_DONE : wait_until(run, hr_clock_ns() + SETTLING_NS);
 }
 
 static int measure_until_end(struct run *run)
 {
-    int status = settle(run);
+    int status = await_settled(run);
 
     if (status == COMMAND_DONE)
         status = read_matrix(run, &run->after);
@@ -348,7 +348,7 @@ int blame_run(const struct blame_request *request)
     };
 
     waiting_hold_signals();
-    take_precedence();
+    raise_own_priority();
     int status = begin_run(&run);
     if (status == COMMAND_DONE)
         status = measure_until_end(&run);

@@ -154,14 +154,20 @@ static bool read_state(struct run *run, struct hr_reclaim_state *state)
     return false;
 }
 
-/* While it waits for the next step. */
-static bool goes_on(void *context)
+static void note_state(struct run *run)
 {
-    struct run *run = context;
     struct hr_reclaim_state state;
 
     if (read_state(run, &state))
         probe_course_note(&run->course, &state);
+}
+
+/* While it waits for the next step. */
+static bool goes_on(void *context)
+{
+    struct run *run = context;
+
+    note_state(run);
     return run->course.end == PROBE_GOES_ON;
 }
 
@@ -193,7 +199,7 @@ static void look_within_step(struct run *run)
 }
 
 /* Takes as much in pieces, so that a signal ends it at once, tasks that wait within a second. */
-static void take(struct run *run, uint64_t bytes)
+static void take_bytes(struct run *run, uint64_t bytes)
 {
     struct hr_reason reason;
     uint64_t look_ns = hr_clock_ns() + HR_NS_PER_S;
@@ -222,7 +228,7 @@ static void take_step(struct run *run)
     struct probe_course *course = &run->course;
     struct hr_reclaim_state state;
 
-    take(run, probe_step_bytes(&course->now));
+    take_bytes(run, probe_step_bytes(&course->now));
     const enum probe_end end = course->end;
     if (end == PROBE_FAILED || !read_state(run, &state))
         return;
@@ -242,7 +248,7 @@ static void take_all(struct run *run)
         if (run->course.end == PROBE_GOES_ON)
             wait_until(run, next_ns < end_ns ? next_ns : end_ns);
         if (run->course.end == PROBE_GOES_ON)
-            goes_on(run);
+            note_state(run);
         if (run->course.end == PROBE_GOES_ON && hr_clock_ns() >= end_ns)
             run->course.end = PROBE_TIME_IS_UP;
     }

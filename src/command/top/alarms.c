@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source: src/handlers/headroom-mail.sh, is_due(), list_covering(), is_still_silent(), end_others()
- * and goes_on().
+ * Source: src/handlers/mail/due.sh, is_due(), is_still_silent(); mail/covering.sh, list_covering(),
+ * end_others(), goes_on().
  */
 #include "top/alarms.h"
 
@@ -243,7 +243,7 @@ static bool may_be_over(const struct alarms *alarms, const struct alarm *other,
                         const struct alarm *alarm)
 {
     return other->by_threshold && !is_same_group(other, alarm) && alarms->known != NULL &&
-           known_series_lack(alarms->known, other->series);
+           known_series_miss_one_of_kind(alarms->known, other->series);
 }
 
 /* --- The list ----------------------------------------------------------------- */
@@ -439,7 +439,8 @@ bool alarm_has_end(const struct alert *alert)
     return alert->severity != ALERT_OKAY && !is_kill;
 }
 
-bool alarms_end(const struct alarms *alarms, const struct alert *alert, const struct alert *later)
+bool alarms_is_ended_by(const struct alarms *alarms, const struct alert *alert,
+                        const struct alert *later)
 {
     char series[SERIES_SIZE], later_series[SERIES_SIZE];
 
@@ -537,9 +538,9 @@ bool alarms_lack_values(const struct alarms *alarms, const struct alert *alert)
         return false;
     write_series(alert, series);
     if (alert_is_by_threshold(alert))
-        return known_series_lack(alarms->known, series);
+        return known_series_miss_one_of_kind(alarms->known, series);
     return !alarms->known->lacks_groups && is_of_earlier_trigger(alarms, series) &&
-           known_series_are_without(alarms->known, series);
+           known_series_miss_one_of_plugin(alarms->known, series);
 }
 
 void alarms_forget(struct alarms *alarms, const struct alert *alert)

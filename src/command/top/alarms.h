@@ -44,7 +44,8 @@ bool alarm_has_end(const struct alert *alert);
 
 /** @return whether an alert that lasts does so no longer once a later one was taken and is shown:
  * the next of its series, or the last end of its cause. */
-bool alarms_end(const struct alarms *alarms, const struct alert *alert, const struct alert *later);
+bool alarms_is_ended_by(const struct alarms *alarms, const struct alert *alert,
+                        const struct alert *later);
 
 /** @return whether two alerts have begun alarms of one wait: one group's for one resource. */
 bool alarms_share_wait(const struct alert *a, const struct alert *b);

@@ -271,7 +271,8 @@ static void end_earlier(struct alerts *alerts, const struct alert *later)
 {
     for (size_t i = 0; i < alerts->found.count; i++) {
         struct alert *alert = &alerts->found.entries[i];
-        if ((!alert->lasts && !alert->is_replaced) || !alarms_end(&alerts->alarms, alert, later))
+        if ((!alert->lasts && !alert->is_replaced) ||
+            !alarms_is_ended_by(&alerts->alarms, alert, later))
             continue;
         alert->lasts = false;
         alert->is_over = later->severity == ALERT_OKAY;

@@ -40,7 +40,7 @@ struct alert {
     bool is_over;      /**< it has begun an alarm whose end is known */
     bool is_replaced;  /**< a later one says how that goes on */
     bool lacks_values; /**< it lasts, but collectd has no value of its series, by which the plugin
-                            threshold would end it, see known_series_lack() */
+                            threshold would end it, see known_series_miss_one_of_kind() */
     bool is_unwatched; /**< so it was at the previous reading, too, or there was none */
     bool is_old;       /**< it has begun an alarm a day ago, whose end may have passed unnoticed */
     bool takes;        /**< it lasts, and its group takes the CPU for which others wait, ... */

@@ -49,7 +49,7 @@ static size_t find_first(const struct known_series *known, const char *text, siz
     return HR_ARRAY_FIND_FIRST(known->count, i, strncmp(known->list[i], text, length) < 0);
 }
 
-static bool has(const struct known_series *known, const char *text, size_t length)
+static bool has_beginning(const struct known_series *known, const char *text, size_t length)
 {
     const size_t first = find_first(known, text, length);
 
@@ -72,7 +72,7 @@ static bool has_kind(const struct known_series *known, const char *plugin, size_
     return false;
 }
 
-bool known_series_lack(const struct known_series *known, const char *identifier)
+bool known_series_miss_one_of_kind(const struct known_series *known, const char *identifier)
 {
     struct identifier parts;
 
@@ -80,17 +80,17 @@ bool known_series_lack(const struct known_series *known, const char *identifier)
         return false;
     const char *kind = parts.instance.start + parts.instance.length; /* "/percent-cpu-full" */
     return has_kind(known, identifier, (size_t)(parts.instance.start - identifier), kind) &&
-           !has(known, identifier, strlen(identifier) + 1);
+           !has_beginning(known, identifier, strlen(identifier) + 1);
 }
 
-bool known_series_are_without(const struct known_series *known, const char *identifier)
+bool known_series_miss_one_of_plugin(const struct known_series *known, const char *identifier)
 {
     struct identifier parts;
 
     if (identifier_parse(identifier, &parts) != 0 || parts.instance.length == 0)
         return false;
-    return has(known, identifier, (size_t)(parts.instance.start - identifier)) &&
-           !has(known, identifier, strlen(identifier) + 1);
+    return has_beginning(known, identifier, (size_t)(parts.instance.start - identifier)) &&
+           !has_beginning(known, identifier, strlen(identifier) + 1);
 }
 
 void known_series_free(struct known_series *known)

@@ -27,10 +27,10 @@ void known_series_sort(struct known_series *known);
 
 /** @return whether collectd has values of the same plugin, host, type and type instance, but none
  * of this series. */
-bool known_series_lack(const struct known_series *known, const char *identifier);
+bool known_series_miss_one_of_kind(const struct known_series *known, const char *identifier);
 
 /** @return whether collectd has values of the same plugin and host, but none of this series. */
-bool known_series_are_without(const struct known_series *known, const char *identifier);
+bool known_series_miss_one_of_plugin(const struct known_series *known, const char *identifier);
 
 void known_series_free(struct known_series *known);
 

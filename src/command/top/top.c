@@ -24,11 +24,11 @@
 #include "headroom/root.h"
 #include "top/alerts.h"
 #include "top/columns.h"
+#include "top/configuration.h"
 #include "top/memory.h"
 #include "top/missing.h"
 #include "top/options.h"
 #include "top/others.h"
-#include "top/patterns.h"
 #include "top/print.h"
 #include "top/screen.h"
 #include "top/table.h"
@@ -57,12 +57,12 @@ struct top {
     enum backlog_state absence;    /* why there are no values, if that is it */
     char late[1024];               /* that collectd is behind; "" if it isn't */
     struct expected_groups expected;
-    size_t missing;            /* groups that have no row, as is said; 0: none, or not known */
-    char incomplete[256];      /* that they are missing; "" if none is */
-    struct alerts *alerts;     /* NULL: not asked for */
-    char alerts_problem[512];  /* why the log file can't be read; "" if it can */
-    struct patterns *patterns; /* NULL: the configuration isn't known */
-    char lack[900];            /* of groups, and what helps; "" if none is missing, or late */
+    size_t missing;           /* groups that have no row, as is said; 0: none, or not known */
+    char incomplete[256];     /* that they are missing; "" if none is */
+    struct alerts *alerts;    /* NULL: not asked for */
+    char alerts_problem[512]; /* why the log file can't be read; "" if it can */
+    struct configuration *configuration; /* NULL: the configuration isn't known */
+    char lack[900]; /* of groups, and what helps; "" if none is missing, or late */
     int empty_reads;
     bool help;             /* shown instead of the table */
     sigset_t waiting_mask; /* signals are handled only in ppoll() */
@@ -193,7 +193,7 @@ static struct backlog_seen look_at_backlog(const struct top *top)
 
 static enum backlog_state describe_absence(const struct top *top, char *text, size_t size)
 {
-    const struct usage *usage = patterns_usage(top->patterns);
+    const struct usage *usage = configuration_usage(top->configuration);
     const struct backlog_seen seen = look_at_backlog(top);
     struct hr_reason reason;
     char plugins[256];
@@ -255,9 +255,9 @@ static void report_backlog(struct top *top)
     struct hr_reason reason;
 
     const bool is_behind =
-        backlog_find(patterns_usage(top->patterns), &seen, &reason) == BACKLOG_BEHIND;
+        backlog_find(configuration_usage(top->configuration), &seen, &reason) == BACKLOG_BEHIND;
     snprintf(top->late, sizeof(top->late), "%s", reason.text);
-    if (is_behind && top->patterns == NULL)
+    if (is_behind && top->configuration == NULL)
         snprintf(top->late + strlen(top->late), sizeof(top->late) - strlen(top->late),
                  "; groups may be missing, as it forgets values that are late");
     if (is_behind != was_behind && top->screen == NULL)
@@ -267,7 +267,7 @@ static void report_backlog(struct top *top)
 
 static void count_missing(struct top *top)
 {
-    const struct usage *usage = patterns_usage(top->patterns);
+    const struct usage *usage = configuration_usage(top->configuration);
     const struct backlog_seen seen = look_at_backlog(top);
     const size_t shown = table_count_groups(&top->table);
 
@@ -275,8 +275,8 @@ static void count_missing(struct top *top)
     top->incomplete[0] = '\0';
     if (usage == NULL || !backlog_can_compare(usage, &seen))
         return;
-    const size_t missing =
-        expected_groups_missing(&top->expected, patterns_root(top->patterns), usage, &top->table);
+    const size_t missing = expected_groups_missing(
+        &top->expected, configuration_root(top->configuration), usage, &top->table);
     describe_missing_groups(shown, missing, top->late[0] != '\0', top->incomplete,
                             sizeof(top->incomplete));
     if (top->incomplete[0] != '\0')
@@ -309,8 +309,9 @@ static const char *describe_restriction(const struct usage *usage)
 /* Which patterns match none, if any: else what they match is empty. */
 static void describe_no_groups(struct top *top)
 {
-    const char *unmatched = top->patterns != NULL ? patterns_describe(top->patterns) : "";
-    const char *restriction = describe_restriction(patterns_usage(top->patterns));
+    const char *unmatched =
+        top->configuration != NULL ? configuration_describe_unmatched(top->configuration) : "";
+    const char *restriction = describe_restriction(configuration_usage(top->configuration));
     char there[200] = "";
 
     if (unmatched[0] != '\0' && restriction[0] == '\0') {
@@ -336,8 +337,9 @@ static void report_lack_of_groups(struct top *top)
         return;
     if (table_lacks_groups(&top->table))
         describe_no_groups(top);
-    else if (top->patterns != NULL)
-        snprintf(top->lack, sizeof(top->lack), "%s", patterns_describe(top->patterns));
+    else if (top->configuration != NULL)
+        snprintf(top->lack, sizeof(top->lack), "%s",
+                 configuration_describe_unmatched(top->configuration));
     if (top->lack[0] != '\0' && strcmp(top->lack, before) != 0 && top->screen == NULL &&
         !top->options.json)
         fprintf(stderr, "%s: %s\n", top->title, top->lack);
@@ -455,7 +457,7 @@ static int connect_to_collectd(struct top *top)
     int status = client_open(top->options.socket, wait_for_collectd, top, &top->client);
 
     if (status == 0 && top->was_away) {
-        patterns_update(top->patterns);
+        configuration_update(top->configuration);
         top->was_away = false;
     }
     return status;
@@ -471,7 +473,7 @@ static int fetch_table(struct top *top)
     known_series_free(&top->known);
     if (top->client == NULL)
         status = connect_to_collectd(top);
-    const struct usage *usage = patterns_usage(top->patterns);
+    const struct usage *usage = configuration_usage(top->configuration);
     known.lacks_groups = usage != NULL && usage->psi.top_groups > 0;
     if (status == 0)
         status = table_fetch(top->client, top->alerts != NULL ? &known : NULL, &fetched);
@@ -580,18 +582,19 @@ static void open_memory(struct top *top)
 {
     char host[256] = "";
     if (gethostname(host, sizeof(host) - 1) == 0 && hr_root_open("/", &top->root) == 0)
-        memory_open(top->root, host, cgroups_runtimes(patterns_usage(top->patterns)), &top->memory);
+        memory_open(top->root, host, cgroups_runtimes(configuration_usage(top->configuration)),
+                    &top->memory);
 }
 
 /* collectd's own configuration is that of its own socket, and may be readable by root only. */
-static int open_patterns(struct top *top)
+static int open_configuration(struct top *top)
 {
     const char *config = top->options.config;
     struct config_fault fault;
 
     if (config == NULL && strcmp(top->options.socket, CLIENT_DEFAULT_SOCKET) != 0)
         return COMMAND_DONE;
-    int status = patterns_open(config, &fault, &top->patterns);
+    int status = configuration_open(config, &fault, &top->configuration);
     if (status == 0 || config == NULL)
         return COMMAND_DONE;
     usage_report_fault(top->title, &fault, status);
@@ -602,7 +605,8 @@ static int open_patterns(struct top *top)
 static int open_alerts(struct top *top)
 {
     struct top_options *options = &top->options;
-    const char *log = options->json || !isatty(STDOUT_FILENO) ? NULL : patterns_log(top->patterns);
+    const char *log =
+        options->json || !isatty(STDOUT_FILENO) ? NULL : configuration_log_file(top->configuration);
 
     if (options->alerts == NULL && log != NULL && access(log, R_OK) == 0)
         options->alerts = log;
@@ -639,7 +643,7 @@ int top_main(int argc, char **argv)
         return output_finish(top.title, output_flush(stdout));
     }
     if (status == COMMAND_DONE)
-        status = open_patterns(&top);
+        status = open_configuration(&top);
     if (status != COMMAND_DONE)
         return status;
 
@@ -659,7 +663,7 @@ int top_main(int argc, char **argv)
     known_series_free(&top.known);
     expected_groups_free(&top.expected);
     memory_close(top.memory);
-    patterns_close(top.patterns);
+    configuration_close(top.configuration);
     hr_root_close(top.root);
     if (ending_signal == SIGTERM || ending_signal == SIGHUP)
         waiting_end_by_signal(ending_signal); /* now that the terminal is restored */

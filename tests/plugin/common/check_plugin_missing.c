@@ -23,8 +23,8 @@ static void start(time_t time)
     fake_start_parts();
     fake_set_base_dir(tree_path(tree));
     fake_set_time(TIME_T_TO_CDTIME_T(time));
-    missing_end_alarms("psi");
-    missing_check(0);
+    missing_register("psi");
+    missing_end_overdue_alarms(0);
 }
 
 static void restart(void)
@@ -129,7 +129,7 @@ START_TEST(says_that_others_of_the_group_are_known)
     fake_miss(&series, STATE_WARNING);
     ck_assert_str_eq(text_of(fake_notification(0), "NoLongerWatched"),
                      others[_i].is_one_of_several
-                         ? "its value isn't known now, though others of it are"
+                         ? "its value isn't known now, though others of the same cgroup or CPU are"
                          : "no value has come for 21 s");
 }
 END_TEST
@@ -173,7 +173,7 @@ static void come(time_t time)
 static void check_at(time_t time)
 {
     fake_set_time(TIME_T_TO_CDTIME_T(time));
-    missing_check(0);
+    missing_end_overdue_alarms(0);
 }
 
 /* As threshold does; a FAILURE without a data source is of values that are missing. */
@@ -520,10 +520,10 @@ START_TEST(waits_for_series_with_longer_intervals)
     notify(&series, NOTIF_FAILURE, "value");
     restart();
     come(3129);
-    missing_check(TIME_T_TO_CDTIME_T(100));
+    missing_end_overdue_alarms(TIME_T_TO_CDTIME_T(100));
     ck_assert_uint_eq(fake_notifications(), 0);
     come(3131);
-    missing_check(TIME_T_TO_CDTIME_T(100));
+    missing_end_overdue_alarms(TIME_T_TO_CDTIME_T(100));
     ck_assert_uint_eq(fake_notifications(), 1);
 }
 END_TEST
@@ -572,7 +572,7 @@ START_TEST(other_plugins_alarms_are_not_its_own)
     notify(&series, NOTIF_FAILURE, "value");
     restart();
     fake_set_time(TIME_T_TO_CDTIME_T(9000));
-    missing_check(0);
+    missing_end_overdue_alarms(0);
     ck_assert_uint_eq(fake_notifications(), 0);
     missing_close(); /* then all is written */
     snprintf(path, sizeof(path), "%s/headroom-psi.thresholds", tree_path(tree));

@@ -103,7 +103,7 @@ END_TEST
 
 /* It is there from the start, and empty; it stalls, or not, before its values were read once. What
  * it waited for before it was emptied is of before. */
-static const uint64_t more_us[] = {1000000, 0};
+static const uint64_t excess_us[] = {1000000, 0};
 
 START_TEST(names_a_group_that_was_empty)
 {
@@ -113,10 +113,10 @@ START_TEST(names_a_group_that_was_empty)
     harness_sleep(1200);
     tree_set_populated(tree, "g/job.service", true);
     harness_sleep(2500); /* as a tenth of the stall is named */
-    alerts_set_total("g/job.service", "memory", 3000000 + more_us[_i]);
+    alerts_set_total("g/job.service", "memory", 3000000 + excess_us[_i]);
     alerts_stall(NULL, "memory", STALL_US);
     const notification_t *notice = alerts_await("system", NOTIF_WARNING, 1);
-    if (more_us[_i] == 0) {
+    if (excess_us[_i] == 0) {
         ck_assert_ptr_null(strstr(notice->message, "longest"));
         return;
     }
@@ -275,7 +275,7 @@ int main(void)
     tcase_add_loop_test(tests, names_the_group_that_waits_longest, 0, COUNT(tasks));
     tcase_add_test(tests, names_the_group_above_of_several);
     tcase_add_test(tests, names_a_group_that_is_new);
-    tcase_add_loop_test(tests, names_a_group_that_was_empty, 0, COUNT(more_us));
+    tcase_add_loop_test(tests, names_a_group_that_was_empty, 0, COUNT(excess_us));
     tcase_add_test(tests, names_none_that_waits_as_usual);
     tcase_add_loop_test(tests, names_one_that_waits_again, 0, COUNT(avg60_pct));
     tcase_add_loop_test(tests, measures_what_it_waited_of_the_stall, 0, COUNT(waited_in_stall_us));

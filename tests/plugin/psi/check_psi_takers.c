@@ -211,7 +211,7 @@ static void notify(const char *cause)
     struct psi_findings findings = {.takers = &takers};
 
     snprintf(findings.cause, sizeof(findings.cause), "%s", cause);
-    psi_notification_stall(&notice, &subject, &event, &findings);
+    psi_notification_write_stall(&notice, &subject, &event, &findings);
 }
 
 static const notification_meta_t *find_entry(const char *name)
@@ -305,7 +305,7 @@ START_TEST(test_a_notification_has_the_size_of_a_sample)
                                   .top = {{.pid = 1, .name = "a", .waited_ns = 9 * MS}}};
     struct psi_findings findings = {.waiting = &waiting};
     memset(findings.cause, 'x', 180);
-    psi_notification_stall(&notice, &subject, &event, &findings);
+    psi_notification_write_stall(&notice, &subject, &event, &findings);
     ck_assert_ptr_null(strstr(notice.message, "waiting"));
     ck_assert_str_eq(find_meta("Task1"), "a[1] 9 ms");
     const notification_meta_t *sampled = find_entry("TasksSampled");
@@ -335,7 +335,7 @@ START_TEST(test_a_notification_says_why_no_task_is_named)
     const char *end = unknown_tasks[_i].end;
 
     memset(findings.cause, 'x', unknown_tasks[_i].cause_length);
-    psi_notification_stall(&notice, &subject, &event, &findings);
+    psi_notification_write_stall(&notice, &subject, &event, &findings);
     ck_assert_str_eq(notice.message + strlen(notice.message) - strlen(end), end);
     ck_assert_str_eq(find_meta("TasksUnknown"), "it is off");
     plugin_notification_meta_free(notice.meta);
@@ -354,7 +354,7 @@ START_TEST(test_takers_leave_room_for_why_no_task_is_named)
     for (unsigned i = 0; i < HR_BLAME_UNKNOWN - HR_BLAME_KWORKER; i++)
         add(WEB, HR_BLAME_KWORKER + i, 0, 100);
     sum(&of_web);
-    psi_notification_stall(&notice, &subject, &event, &findings);
+    psi_notification_write_stall(&notice, &subject, &event, &findings);
     ck_assert_ptr_nonnull(strstr(notice.message, "; taken in the next 0.1 s"));
     ck_assert_ptr_nonnull(
         strstr(notice.message, "; waiting tasks unknown: CAP_NET_ADMIN is missing"));
