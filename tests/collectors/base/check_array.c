@@ -3,7 +3,6 @@
  * collectors/base/check_array.c - arrays that grow, and finding in those that are sorted.
  */
 #include <check.h>
-#include <stdint.h>
 
 #include "headroom/array.h"
 #include "support/suite.h"
@@ -23,21 +22,6 @@ START_TEST(grows_by_doubling_and_keeps_what_is_there)
     ck_assert_uint_eq(capacity, 100);
     for (int i = 0; i < 16; i++)
         ck_assert_int_eq(items[i], i);
-    free(items);
-}
-END_TEST
-
-START_TEST(stays_as_it_is_if_memory_is_short)
-{
-    volatile size_t much = SIZE_MAX / 2; /* the compiler would warn of a constant */
-    int *items = NULL;
-    size_t capacity = 0;
-
-    ck_assert_int_eq(HR_ARRAY_RESERVE(items, capacity, 1), 0);
-    int *before = items;
-    ck_assert_int_eq(HR_ARRAY_RESERVE(items, capacity, much), -ENOMEM);
-    ck_assert_ptr_eq(items, before);
-    ck_assert_uint_eq(capacity, 16);
     free(items);
 }
 END_TEST
@@ -68,7 +52,6 @@ int main(void)
     TCase *tests = tcase_create("array");
 
     tcase_add_test(tests, grows_by_doubling_and_keeps_what_is_there);
-    tcase_add_test(tests, stays_as_it_is_if_memory_is_short);
     tcase_add_test(tests, finds_the_first_that_is_not_before);
     return run_suite("array", tests);
 }

@@ -84,7 +84,8 @@ START_TEST(reports_a_stall_and_its_end)
 
     notice = alerts_await(NULL, NOTIF_OKAY, 1);
     assert_subject(notice, _i);
-    ck_assert_uint_eq(alerts_count_meta(notice), common);
+    ck_assert_uint_eq(alerts_count_meta(notice), common + 1);
+    ck_assert_double_eq_tol(alerts_meta_number(notice, "Quiet"), 1, 1e-9);
     snprintf(text, sizeof(text), "%s %s: below 200 ms in 0.5 s for 1 s in %s", stalls[_i].resource,
              stalls[_i].level, place);
     ck_assert_str_eq(notice->message, text);
