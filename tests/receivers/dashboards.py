@@ -147,8 +147,8 @@ def variable_faults(dashboard):
         for plain, braced, _ in VARIABLE.findall(text):
             used.add(plain or braced)
     for name in used - defined:
-        # Grafana's own; tags in aliases; what a regular expression found
-        if not name.startswith(("__", "tag_")) and name != "timeFilter" and not name.isdigit():
+        # Grafana's own; tags in aliases; what a regular expression found, perhaps as thousands
+        if not name.startswith(("__", "tag_")) and name != "timeFilter" and not re.fullmatch(r"\d(e3)?", name):
             yield f"${name} is not defined"
     for name in defined - used - {"DS_COLLECTD"}:
         yield f"${name} is not used"
