@@ -4,7 +4,8 @@
  * it is said at 30, 50 and 70 % of a CPU, against the load at which they are: jobs of 1 to 5 ms
  * that come at random times, each by a task of its own, more and more of them.
  *
- *     bench_room_cpu [SECONDS [SCENARIO…]]   of each load; default: 20 alone
+ *     bench_room_cpu [SECONDS [SCENARIO…]]   of each load, 20 at least, as nothing is said before;
+ *                                            default: 20 alone
  *
  * SCENARIO  alone     nothing else runs
  *           equal     beside a group that uses 30 %, of the same weight
@@ -342,7 +343,7 @@ int main(int argc, char **argv)
     if (argc > 1)
         seconds = atof(argv[1]);
     errno = EINVAL;
-    require(seconds >= 1, "SECONDS");
+    require(seconds >= 20, "SECONDS");
     require(hr_root_open("/", &root) == 0, "/");
     groups = groups_new();
     require(groups != NULL, "no cgroup2 hierarchy that can be written to");
