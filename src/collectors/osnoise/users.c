@@ -13,7 +13,7 @@
 
 /* Which instances to find. */
 struct user_filter {
-    const char *tracer; /* NULL: any but "nop" */
+    const char *tracer; /* NULL: any that may be in the way */
     const char *except; /* an instance; may be NULL */
     bool records;       /* only with tracing_on */
     bool is_alive;      /* only those that weren't left behind */
@@ -37,6 +37,16 @@ static int is_recording(const struct hr_tracefs *tracefs, const char *instance)
     return status < 0 ? status : on == 1;
 }
 
+/* The tracer of functions has no setting in common with osnoise, and goes on beside it in an
+ * instance of its own; those of durations have tracing_thresh. Whoever uses the top level is left
+ * alone whatever the tracer. */
+static bool is_in_the_way(const struct hr_osnoise_user *user)
+{
+    const bool is_top = user->instance[0] == '\0';
+
+    return strcmp(user->tracer, "nop") != 0 && (is_top || strcmp(user->tracer, "function") != 0);
+}
+
 /* Checks the current_tracer of an instance: a word and a newline. @return 1, 0, or a negative
  * errno. */
 static int check_instance(const struct hr_tracefs *tracefs, const struct user_filter *user_filter,
@@ -52,7 +62,7 @@ static int check_instance(const struct hr_tracefs *tracefs, const struct user_fi
     if (status < 0)
         return status;
     found.tracer[strcspn(found.tracer, "\n")] = '\0';
-    if (tracer != NULL ? strcmp(found.tracer, tracer) != 0 : strcmp(found.tracer, "nop") == 0)
+    if (tracer != NULL ? strcmp(found.tracer, tracer) != 0 : !is_in_the_way(&found))
         return 0;
     status = user_filter->records ? is_recording(tracefs, instance) : 1;
     if (status == 1 && user != NULL)

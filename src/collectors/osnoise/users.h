@@ -19,7 +19,8 @@ struct hr_osnoise_user {
 /**
  * Finds an instance that has a tracer set.
  *
- * @param tracer  which; NULL: any but "nop".
+ * @param tracer  which; NULL: any but "nop", and but "function" in an instance, which shares
+ *                nothing with the tracers of runs.
  * @param except  an instance to ignore, of this run; may be NULL.
  * @param user    receives the first; may be NULL.
  * @return 1, 0 if there is none, or a negative errno. Instances that are removed meanwhile are

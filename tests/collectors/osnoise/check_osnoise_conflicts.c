@@ -90,6 +90,9 @@ static void hide_from_judging(const char *name)
 
 /* --- A tracer that runs already ------------------------------------------- */
 
+static const enum hr_osnoise_mode modes[] = {HR_OSNOISE_WORKLOAD, HR_OSNOISE_SOURCES,
+                                             HR_OSNOISE_TIMERLAT};
+
 START_TEST(others_come_first)
 {
     static const struct {
@@ -123,6 +126,26 @@ START_TEST(others_come_first)
         close(lock);
         fake_tracefs_remove_instance(rows[_i].instance);
     }
+}
+END_TEST
+
+/* It has no setting in common with ours; those of the other tracers of functions are in the way. */
+START_TEST(functions_traced_in_an_instance_arent_in_the_way)
+{
+    struct hr_osnoise_options options = options_of(modes[_i], "1");
+
+    fake_tracefs_add_instance("other");
+    fake_tracefs_set("instances/other/current_tracer", "function_graph\n");
+    open_run(&options);
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -EBUSY);
+    assert_reason(-EBUSY, "the trace instance other runs the function_graph tracer");
+
+    fake_tracefs_set("instances/other/current_tracer", "function\n");
+    ck_assert_msg(hr_osnoise_begin(osnoise, &reason) == 0, "%s", reason.text);
+    read_run();
+    ck_assert_int_eq(hr_osnoise_end(osnoise, &reason), 0);
+    assert_restored();
+    ck_assert_str_eq(fake_tracefs_get("instances/other/current_tracer"), "function\n");
 }
 END_TEST
 
@@ -649,6 +672,7 @@ int main(void)
     TCase *tests = new_run_tests("osnoise conflicts");
 
     tcase_add_loop_test(tests, others_come_first, 0, 4);
+    tcase_add_loop_test(tests, functions_traced_in_an_instance_arent_in_the_way, 0, 3);
     tcase_add_test(tests, no_name_is_used_twice);
     tcase_add_test(tests, one_that_cant_be_judged);
     tcase_add_test(tests, attaching_changes_nothing);

@@ -45,6 +45,7 @@ static bool hear(unsigned cpu)
 /* --- Other users ---------------------------------------------------------- */
 
 static const char *const tracers[] = {"timerlat", "osnoise"};
+static const enum hr_osnoise_mode modes[] = {HR_OSNOISE_WORKLOAD, HR_OSNOISE_TIMERLAT};
 
 START_TEST(waits_for_the_one_that_was_there_first)
 {
@@ -64,6 +65,21 @@ START_TEST(waits_for_the_one_that_was_there_first)
     live_instance_remove(OTHER);
     live_begin();
     live_end();
+}
+END_TEST
+
+START_TEST(begins_beside_functions_that_an_instance_traces)
+{
+    live_instance_make(OTHER, "nop");
+    live_set("instances/" OTHER "/set_ftrace_filter", "schedule");
+    live_set("instances/" OTHER "/current_tracer", "function");
+    live.options.mode = modes[_i];
+    live.options.timerlat = hr_osnoise_defaults.timerlat;
+    live_begin();
+    ck_assert(hear(0));
+    live_end();
+    ck_assert(live_has_word("instances/" OTHER "/current_tracer", "function"));
+    live_instance_remove(OTHER);
 }
 END_TEST
 
@@ -369,6 +385,7 @@ int main(void)
         return 0;
     tcase_add_checked_fixture(tests, live_set_up, live_tear_down);
     tcase_add_loop_test(tests, waits_for_the_one_that_was_there_first, 0, 2);
+    tcase_add_loop_test(tests, begins_beside_functions_that_an_instance_traces, 0, 2);
     tcase_add_loop_test(tests, keeps_the_settings_for_those_that_joined, 0, 2);
     tcase_add_test(tests, attaches_to_no_tracer);
     tcase_add_loop_test(tests, leaves_with_the_one_it_is_attached_to, 0, 2);
