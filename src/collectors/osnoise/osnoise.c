@@ -86,6 +86,17 @@ static void remember_originals(struct hr_osnoise_state *state,
         state->original.has[setting] = now->has[setting] && state->ours.has[setting];
 }
 
+/* The settings that an attached run's readings are of: those of timerlat mean nothing to it. */
+static struct hr_osnoise_settings settings_of_osnoise(const struct hr_osnoise_settings *now)
+{
+    struct hr_osnoise_settings settings = *now;
+
+    settings.has[HR_OSNOISE_TIMERLAT_PERIOD] = false;
+    settings.has[HR_OSNOISE_PRINT_STACK] = false;
+    settings.has[HR_OSNOISE_OPTION_ALIGN] = false;
+    return settings;
+}
+
 static int plan_settings(struct hr_osnoise *osnoise, struct hr_reason *reason)
 {
     struct hr_osnoise_settings now = {0};
@@ -98,7 +109,8 @@ static int plan_settings(struct hr_osnoise *osnoise, struct hr_reason *reason)
         return status;
     choose_settings(osnoise, &now);
     remember_originals(&osnoise->state, &now);
-    osnoise->seen = osnoise->options.mode == HR_OSNOISE_ATTACH ? now : osnoise->state.ours;
+    osnoise->seen = osnoise->options.mode == HR_OSNOISE_ATTACH ? settings_of_osnoise(&now)
+                                                               : osnoise->state.ours;
     return 0;
 }
 

@@ -228,6 +228,29 @@ START_TEST(attached_to_one_that_stops_or_changes_something)
 }
 END_TEST
 
+/* It isn't what is attached to. */
+START_TEST(attached_to_osnoise_whatever_is_set_for_timerlat)
+{
+    static const struct {
+        const char *file, *text;
+    } rows[] = {
+        {"osnoise/timerlat_period_us", "2000\n"},
+        {"osnoise/print_stack", "20\n"},
+        {"osnoise/options", "DEFAULTS OSNOISE_WORKLOAD NO_PANIC_ON_STOP NO_OSNOISE_PREEMPT_DISABLE "
+                            "NO_OSNOISE_IRQ_DISABLE TIMERLAT_ALIGN \n"},
+    };
+
+    begin_leader();
+    begin_mode(HR_OSNOISE_ATTACH, "");
+    fake_tracefs_set(rows[_i].file, "%s", rows[_i].text);
+    read_run();
+    fake_tracefs_set("osnoise/options", "DEFAULTS OSNOISE_WORKLOAD NO_PANIC_ON_STOP "
+                                        "NO_OSNOISE_PREEMPT_DISABLE OSNOISE_IRQ_DISABLE \n");
+    ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -EAGAIN);
+    assert_reason(-EAGAIN, "OSNOISE_IRQ_DISABLE from off to on");
+}
+END_TEST
+
 START_TEST(attaching_to_cpus_that_the_other_doesnt_measure)
 {
     struct hr_osnoise_options options = options_of(HR_OSNOISE_ATTACH, "0-1");
@@ -677,6 +700,7 @@ int main(void)
     tcase_add_test(tests, one_that_cant_be_judged);
     tcase_add_test(tests, attaching_changes_nothing);
     tcase_add_loop_test(tests, attached_to_one_that_stops_or_changes_something, 0, 3);
+    tcase_add_loop_test(tests, attached_to_osnoise_whatever_is_set_for_timerlat, 0, 3);
     tcase_add_test(tests, attaching_to_cpus_that_the_other_doesnt_measure);
     tcase_add_loop_test(tests, attaching_without_samples_needs_something_to_count, 0, 3);
     tcase_add_loop_test(tests, an_instance_that_was_left_behind_is_removed, 0, 2);
