@@ -16,6 +16,14 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
+#define NOISE                                                                                      \
+    ", host = h, plugin = osnoise, plugin_instance = cpu3, type = duration, type_instance = "      \
+    "max_single, message = "
+#define LONG_NOISE                                                                                 \
+    "noise of 2013 us on CPU 3, above 50 us: thread spinner[812] 2001 us, irq local_timer[236] 9 " \
+    "us; 3 us unexplained"
+#define NO_NOISE "no noise above 50 us on CPU 3 for 60 s; 12 were above, the longest 2013 us"
+
 static const struct {
     const char *line, *time;
     enum alert_severity severity;
@@ -29,6 +37,10 @@ static const struct {
     {"[info] " NOTIFICATION "FAILURE" TRIGGER "m", "", ALERT_FAILURE, "h", "system", "trigger_x",
      "m"},
     {NOTIFICATION "WARNING" TRIGGER "m", "", ALERT_WARNING, "h", "system", "trigger_x", "m"},
+    /* an alert of osnoise, and its end */
+    {"[2026-11-21 02:31:12] " NOTIFICATION "WARNING" NOISE LONG_NOISE, "2026-11-21 02:31:12",
+     ALERT_WARNING, "h", "cpu3", "max_single", LONG_NOISE},
+    {NOTIFICATION "OKAY" NOISE NO_NOISE, "", ALERT_OKAY, "h", "cpu3", "max_single", NO_NOISE},
     /* what is missing */
     {NOTIFICATION "OKAY, plugin = psi", "", ALERT_OKAY, "", "", "", ""},
     {NOTIFICATION "OKAY, plugin = psi, message = m", "", ALERT_OKAY, "", "", "", "m"},
@@ -242,6 +254,8 @@ static const struct {
      "hour.slice_web: cpu-idle is 3 %; the limit is 5 %"},
     /* not a threshold's */
     {"psi", "derive", "trigger_x", "cpu some: stalled 1 s", "cpu some: stalled 1 s"},
+    {"osnoise", "duration", "max_single", LONG_NOISE, LONG_NOISE},
+    {"osnoise", "duration", "max_single", NO_NOISE, NO_NOISE},
 };
 
 START_TEST(puts_a_threshold_in_words)

@@ -266,6 +266,7 @@ END_TEST
 
 START_TEST(warns_of_a_limit_that_stops_tracing)
 {
+    live.options.max_single_ns = 1000 * live.options.threshold_us;
     live_begin();
     live_read();
     ck_assert_int_eq(live.reading.warning.error, 0);
@@ -277,7 +278,7 @@ START_TEST(warns_of_a_limit_that_stops_tracing)
     live_read();
     ck_assert_int_ne(live.reading.warning.error, 0);
     ck_assert_ptr_nonnull(strstr(live.reading.warning.text, "stop_tracing_us"));
-    /* A limit that is crossed ends the run, with the cause. */
+    /* A limit that is crossed ends the run, with the cause, and the noise is in the reading. */
     live_set("osnoise/stop_tracing_us", "1");
     int status = 0;
     for (int i = 0; i < 100 && status == 0; i++) {
@@ -286,6 +287,8 @@ START_TEST(warns_of_a_limit_that_stops_tracing)
     }
     ck_assert_int_eq(status, -ECANCELED);
     assert_reason("stop_tracing_us");
+    ck_assert_uint_gt(live.reading.single_noise_count, 0);
+    ck_assert_uint_gt(live.reading.single_noises[0].duration_ns, live.options.max_single_ns);
     live_set("osnoise/stop_tracing_us", "0");
     live_assert_restored();
 }

@@ -292,6 +292,34 @@ START_TEST(what_stopped_tracing_is_read)
 }
 END_TEST
 
+/* Also when it is another program that has stopped, or was stopped by the noise. */
+START_TEST(what_the_other_has_stopped_at_is_read)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_ATTACH, "1-2");
+    struct page page = {.used = 0};
+
+    options.max_single_ns = 50000;
+    fake_tracefs_add_sample_event();
+    fake_tracefs_add_instance("rtla");
+    fake_tracefs_set("instances/rtla/current_tracer", "osnoise\n");
+    begin_run(&options);
+    put_sample_event(&page, 10000, 100);
+    put_noise(&page, "backup", 1000, 80000);
+    hand_over(2, &page);
+    fake_tracefs_set(_i == 0 ? "instances/rtla/tracing_on" : "instances/rtla/current_tracer", "%s",
+                     _i == 0 ? "0\n" : "nop\n");
+    ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -EAGAIN);
+    assert_reason(-EAGAIN, "has ended");
+    ck_assert(!fake_tracefs_has(instance));
+    ck_assert_uint_eq(reading.cpu_count, 2);
+    ck_assert_uint_eq(reading.cpus[1].sample_count, 1);
+    ck_assert_uint_eq(reading.cpus[1].noise_us, 100);
+    ck_assert_uint_eq(reading.single_noise_count, 1);
+    ck_assert_uint_eq(reading.single_noises[0].duration_ns, 80000);
+    ck_assert_str_eq(reading.single_noises[0].parts[0].name, "backup");
+}
+END_TEST
+
 /* What comes while tracing goes on may be of the other's settings. */
 START_TEST(what_comes_with_other_settings_is_not_read)
 {
@@ -609,6 +637,7 @@ int main(void)
     tcase_add_test(tests, without_samples_no_cpu_is_silent);
     tcase_add_test(tests, singles_are_reported_with_their_parts);
     tcase_add_test(tests, what_stopped_tracing_is_read);
+    tcase_add_loop_test(tests, what_the_other_has_stopped_at_is_read, 0, 2);
     tcase_add_test(tests, what_comes_with_other_settings_is_not_read);
     tcase_add_test(tests, silence_isnt_quiet);
     tcase_add_test(tests, what_a_cpu_reports_after_it_was_offline_isnt_noise);
