@@ -182,31 +182,23 @@ static int explain_unknown(const char *instance, int error, struct hr_reason *re
                          instance, strerror(-error));
 }
 
-/* Reads the state file, and removes one of before the last boot. @return 1; 0: there is nothing to
- * restore; or a negative errno, with the reason. */
-static int find_state(const char *state_path, struct hr_osnoise_state *state,
-                      struct hr_reason *reason)
-{
-    int status = read_state(state_path, state, reason);
-
-    if (status < 0)
-        return status == -ENOENT ? 0 : status;
-    return hr_osnoise_state_is_past(state) ? remove_state(state_path, reason) : 1;
-}
-
+/* A state with the ID of another boot may be of a container that has an ID of its own: then the
+ * instance of its run is there. */
 int hr_osnoise_recover_in(const struct hr_root *root, const struct hr_tracefs *tracefs,
                           const char *state_path, struct hr_reason *reason)
 {
     struct hr_osnoise_state state;
-    int status = find_state(state_path, &state, reason);
+    int status = read_state(state_path, &state, reason);
 
-    if (status <= 0)
-        return status;
+    if (status < 0)
+        return status == -ENOENT ? 0 : status;
     status = hr_osnoise_owner_is_alive(tracefs, state.instance);
     if (status == 1)
         return explain_alive(&state, state_path, reason);
     if (status < 0 && status != -ENOENT)
         return explain_unknown(state.instance, status, reason);
+    if (status == -ENOENT && hr_osnoise_state_is_past(&state))
+        return remove_state(state_path, reason);
     return hr_osnoise_restore(root, tracefs, &state, NULL, state_path, reason);
 }
 
@@ -224,6 +216,19 @@ static int open_locked(const struct hr_root *root, struct hr_tracefs *tracefs, i
     return status;
 }
 
+/* After a reboot a kernel without the tracer has nothing to restore. @return as open_locked(), or
+ * 1: so it is. */
+static int open_for_state(const struct hr_root *root, const struct hr_osnoise_state *state,
+                          struct hr_tracefs *tracefs, int *lock, struct hr_reason *reason)
+{
+    int status = open_locked(root, tracefs, lock, reason);
+
+    if (status != -ENOENT || !hr_osnoise_state_is_past(state))
+        return status;
+    hr_reason_clear(reason);
+    return 1;
+}
+
 static void close_locked(struct hr_tracefs *tracefs, int *lock)
 {
     hr_osnoise_owner_unlock(lock);
@@ -237,11 +242,12 @@ int hr_osnoise_recover(const struct hr_root *root, const char *state_path, struc
     int lock;
 
     hr_reason_clear(reason);
-    /* A kernel without the tracer has nothing to restore after a reboot. */
-    int status = find_state(state_path, &state, reason);
-    if (status <= 0)
-        return status;
-    status = open_locked(root, &tracefs, &lock, reason);
+    int status = read_state(state_path, &state, reason);
+    if (status < 0)
+        return status == -ENOENT ? 0 : status;
+    status = open_for_state(root, &state, &tracefs, &lock, reason);
+    if (status == 1)
+        return remove_state(state_path, reason);
     if (status < 0)
         return status;
     status = hr_osnoise_recover_in(root, &tracefs, state_path, reason);
@@ -259,6 +265,8 @@ static int check_left_behind(const struct hr_tracefs *tracefs, const struct hr_o
         return 1;
     if (status < 0 && status != -ENOENT)
         return explain_unknown(state->instance, status, reason);
+    if (status == -ENOENT && hr_osnoise_state_is_past(state))
+        return 0;
     hr_osnoise_state_print_process(state, process, sizeof(process));
     return hr_reason_set(
         reason, -ESTALE,
@@ -280,11 +288,9 @@ int hr_osnoise_left_behind(const struct hr_root *root, const char *state_path,
         return hr_reason_set(reason, status, "%s is not understood", state_path);
     if (status != 0)
         return hr_reason_set(reason, status, "can't read %s (%s)", state_path, strerror(-status));
-    if (hr_osnoise_state_is_past(&state))
-        return 0;
-    status = open_locked(root, &tracefs, &lock, reason);
-    if (status < 0)
-        return status;
+    status = open_for_state(root, &state, &tracefs, &lock, reason);
+    if (status != 0)
+        return status == 1 ? 0 : status;
     status = check_left_behind(&tracefs, &state, state_path, reason);
     close_locked(&tracefs, &lock);
     return status;

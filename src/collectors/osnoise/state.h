@@ -29,7 +29,8 @@ struct hr_osnoise_state {
 /** Fills in boot_id, pid and pid_namespace for this process. @return 0 or a negative errno. */
 int hr_osnoise_state_sign(struct hr_osnoise_state *state);
 
-/** Whether the machine was rebooted since: nothing is left of the run then. */
+/** Whether it has the ID of another boot. Then nothing is left of the run, unless its instance is
+ * there: that of a container with an ID of its own. */
 bool hr_osnoise_state_is_past(const struct hr_osnoise_state *state);
 
 /** Whether this process has signed it. */

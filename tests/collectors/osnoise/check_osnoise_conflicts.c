@@ -64,19 +64,6 @@ static void assert_tracer_unlocked(void)
     close(lock);
 }
 
-/* As the process of another run has it. @return a descriptor: closing it releases the lock. */
-static int lock_instance(const char *name)
-{
-    char path[512];
-
-    snprintf(path, sizeof(path), "%s/" FAKE_TRACEFS "/instances/%s/tracing_on", tree_path(tree),
-             name);
-    int lock = open(path, O_RDONLY | O_CLOEXEC);
-    ck_assert_int_ge(lock, 0);
-    ck_assert_int_eq(flock(lock, LOCK_EX | LOCK_NB), 0);
-    return lock;
-}
-
 /* Its lock can't be tried, as its file can't be opened. */
 static void hide_from_judging(const char *name)
 {

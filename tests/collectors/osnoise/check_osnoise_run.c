@@ -496,18 +496,57 @@ START_TEST(where_the_kernel_cant_stop_it_a_process_does)
 }
 END_TEST
 
-/* Maybe with another kernel, without the tracer. */
-START_TEST(a_state_of_before_the_last_boot_is_removed)
+/* The run of headroom_osnoise_1_2, which has set the runtime. */
+static void write_state_of_another_boot(void)
 {
     tree_write(tree, "osnoise.state", "%s",
                "headroom's osnoise state 2\n"
                "boot_id 6c1a0f6e-5a5c-4a53-b1a5-9f0d3c6c2d11\n"
                "pid 1\npid_namespace 0\ninstance headroom_osnoise_1_2\n"
                "runtime_us 10000 was 1000000\nend\n");
+}
+
+/* Maybe with another kernel, without the tracer. */
+START_TEST(a_state_of_before_the_last_boot_is_removed)
+{
+    write_state_of_another_boot();
     if (_i == 0)
         tree_remove(tree, FAKE_TRACEFS);
+    else
+        fake_tracefs_set("osnoise/runtime_us", "10000\n"); /* by another program since */
+    ck_assert_int_eq(hr_osnoise_left_behind(root, state_path, &reason), 0);
+    ck_assert_str_eq(reason.text, "");
     ck_assert_msg(hr_osnoise_recover(root, state_path, &reason) == 0, "%s", reason.text);
+    ck_assert_str_eq(reason.text, "");
     ck_assert_int_ne(access(state_path, F_OK), 0);
+    if (_i == 1)
+        ck_assert_str_eq(fake_tracefs_get("osnoise/runtime_us"), "10000\n");
+}
+END_TEST
+
+/* As a container may have, of this boot nevertheless. */
+START_TEST(a_state_with_another_boot_id_counts_while_its_instance_is_there)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_WORKLOAD, "1");
+
+    write_state_of_another_boot();
+    fake_tracefs_add_instance("headroom_osnoise_1_2");
+    fake_tracefs_set("instances/headroom_osnoise_1_2/current_tracer", "osnoise\n");
+    fake_tracefs_set("osnoise/runtime_us", "10000\n");
+    const int lock = lock_instance("headroom_osnoise_1_2");
+    ck_assert_int_eq(hr_osnoise_left_behind(root, state_path, &reason), 1);
+    ck_assert_int_eq(hr_osnoise_recover(root, state_path, &reason), -EBUSY);
+    assert_reason(-EBUSY, "runs the tracer with the same state file");
+    open_run(&options);
+    ck_assert_int_eq(hr_osnoise_begin(osnoise, &reason), -EBUSY);
+    ck_assert_int_eq(access(state_path, F_OK), 0);
+    ck_assert_str_eq(fake_tracefs_get("osnoise/runtime_us"), "10000\n");
+
+    close(lock);
+    ck_assert_int_eq(hr_osnoise_left_behind(root, state_path, &reason), -ESTALE);
+    ck_assert_msg(hr_osnoise_recover(root, state_path, &reason) == 0, "%s", reason.text);
+    ck_assert(!fake_tracefs_has("instances/headroom_osnoise_1_2"));
+    assert_restored();
 }
 END_TEST
 
@@ -548,6 +587,7 @@ int main(void)
     tcase_add_test(tests, interrupts_stay_on_where_nothing_switches_them_on_again);
     tcase_add_test(tests, where_the_kernel_cant_stop_it_a_process_does);
     tcase_add_loop_test(tests, a_state_of_before_the_last_boot_is_removed, 0, 2);
+    tcase_add_test(tests, a_state_with_another_boot_id_counts_while_its_instance_is_there);
     tcase_add_test(tests, a_state_that_isnt_understood_stops);
     return run_suite("osnoise run", tests);
 }

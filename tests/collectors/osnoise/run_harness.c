@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "collectors/osnoise/run_harness.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "headroom/clock.h"
@@ -117,6 +119,20 @@ void begin_mode(enum hr_osnoise_mode mode, const char *cpus)
 void read_run(void)
 {
     ck_assert_msg(hr_osnoise_read(osnoise, &reading, &reason) == 0, "%s", reason.text);
+}
+
+/* --- Other runs ----------------------------------------------------------- */
+
+int lock_instance(const char *name)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/" FAKE_TRACEFS "/instances/%s/tracing_on", tree_path(tree),
+             name);
+    int lock = open(path, O_RDONLY | O_CLOEXEC);
+    ck_assert_int_ge(lock, 0);
+    ck_assert_int_eq(flock(lock, LOCK_EX | LOCK_NB), 0);
+    return lock;
 }
 
 /* --- What it has done ----------------------------------------------------- */

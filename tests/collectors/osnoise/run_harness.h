@@ -59,6 +59,12 @@ void begin_mode(enum hr_osnoise_mode mode, const char *cpus);
 /** Reads into `reading`. */
 void read_run(void);
 
+/* --- Other runs ----------------------------------------------------------- */
+
+/** Locks an instance, as the process of another run has it. @return a descriptor: closing it
+ * releases the lock. */
+int lock_instance(const char *name);
+
 /* --- What it has done ----------------------------------------------------- */
 
 /** All settings of the tracer that a run may change, a line each. Valid until the next call. */
