@@ -16,13 +16,14 @@ int hr_osnoise_read_online(const struct hr_root *root, struct hr_cpu_set *online
                                        strerror(-status));
 }
 
-struct hr_cpu_set hr_osnoise_possible_cpus(const struct hr_osnoise *osnoise)
+struct hr_cpu_set hr_osnoise_possible_cpus(const struct hr_root *root,
+                                           const struct hr_cpu_set *cpus)
 {
-    struct hr_cpu_set cpus = osnoise->cpus, possible;
+    struct hr_cpu_set kept = *cpus, possible;
 
-    if (hr_cpu_set_read(osnoise->root, "sys/devices/system/cpu/possible", &possible) == 0)
-        hr_cpu_set_keep(&cpus, &possible);
-    return cpus;
+    if (hr_cpu_set_read(root, "sys/devices/system/cpu/possible", &possible) == 0)
+        hr_cpu_set_keep(&kept, &possible);
+    return kept;
 }
 
 /* --- Those that are chosen ------------------------------------------------ */

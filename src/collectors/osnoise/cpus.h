@@ -20,7 +20,8 @@ int hr_osnoise_read_online(const struct hr_root *root, struct hr_cpu_set *online
 int hr_osnoise_choose_cpus(struct hr_osnoise *osnoise, const struct hr_cpu_set *theirs,
                            struct hr_reason *reason);
 
-/** @return those of `cpus` that the machine may have: the kernel refuses lists with others. */
-struct hr_cpu_set hr_osnoise_possible_cpus(const struct hr_osnoise *osnoise);
+/** @return those of some CPUs that the machine may have: the kernel refuses lists with others. */
+struct hr_cpu_set hr_osnoise_possible_cpus(const struct hr_root *root,
+                                           const struct hr_cpu_set *cpus);
 
 #endif

@@ -181,11 +181,12 @@ bool hr_osnoise_instance_has_sample_event(const struct hr_tracefs *tracefs)
 
 /* --- Counting ------------------------------------------------------------- */
 
-static size_t count_cpus(const struct hr_osnoise_plan *plan)
+static size_t count_online(const struct hr_osnoise_plan *plan)
 {
-    const size_t measured = hr_cpu_set_count(&plan->cpus);
+    struct hr_cpu_set online = plan->counted;
 
-    return measured > 0 ? measured : hr_cpu_set_count(&plan->online);
+    hr_cpu_set_keep(&online, &plan->online);
+    return hr_cpu_set_count(&online);
 }
 
 static size_t choose_size(size_t cpus, size_t least, size_t each_cpu)
@@ -222,15 +223,15 @@ static int add_count_trigger(const struct hr_tracefs *tracefs, const char *name,
                              const struct hr_osnoise_plan *plan, enum hr_osnoise_table table)
 {
     const struct table *of = &tables[table];
-    const size_t cpus = count_cpus(plan), most = plan->cpu_count > cpus ? plan->cpu_count : cpus;
+    const size_t sums = choose_size(hr_cpu_set_count(&plan->counted), LEAST_SUMS, 2);
+    const size_t entries = choose_size(count_online(plan), LEAST_ENTRIES, of->each_cpu);
     int status = 0;
 
     /* What has no room among the names is in the sum, which must have room for all. */
     if (of->has_sum)
-        status = add_histogram(tracefs, name, table, SUM_KEYS, choose_size(most, LEAST_SUMS, 2));
+        status = add_histogram(tracefs, name, table, SUM_KEYS, sums);
     if (status == 0)
-        status = add_histogram(tracefs, name, table, of->keys,
-                               choose_size(cpus, LEAST_ENTRIES, of->each_cpu));
+        status = add_histogram(tracefs, name, table, of->keys, entries);
     return status;
 }
 

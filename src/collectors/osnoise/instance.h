@@ -28,7 +28,8 @@ enum hr_osnoise_table {
 struct hr_osnoise_plan {
     struct hr_cpu_set cpus; /**< CPUs to record; of others nothing is kept. None: all */
     struct hr_cpu_set online;
-    size_t cpu_count;           /**< how many may be recorded in time; 0: no more than now */
+    struct hr_cpu_set counted;  /**< CPUs that the tracer measures, online or not: their noise is
+                                   counted, be they recorded or not */
     struct hr_cpu_set isolated; /**< CPUs that keep the large buffer of a new instance, unless they
                                    are recorded: resizing it would run a thread there */
     const char *tracer;         /**< "osnoise" or "timerlat" */
@@ -44,8 +45,9 @@ struct hr_osnoise_plan {
 
 /**
  * Creates an instance with buffers no larger than needed, which records what the plan says, and has
- * no tracer yet. Tables have room by the number of CPUs. Beside a table with names, which anyone
- * may choose, is one of the sums by CPU, so that what has no room there isn't lost.
+ * no tracer yet. Tables have room by the number of CPUs that are counted, of names by those of them
+ * that are online. Beside a table with names, which anyone may choose, is one of the sums by CPU,
+ * so that what has no room there isn't lost.
  *
  * Durations that began before the tracer did (start 0) aren't counted: they would be the time since
  * boot.

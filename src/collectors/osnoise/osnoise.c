@@ -63,7 +63,7 @@ static void choose_settings(struct hr_osnoise *osnoise, const struct hr_osnoise_
     if (options->mode == HR_OSNOISE_ATTACH)
         return;
     ours->has[HR_OSNOISE_CPUS] = true;
-    ours->cpus = hr_osnoise_possible_cpus(osnoise);
+    ours->cpus = hr_osnoise_possible_cpus(osnoise->root, &osnoise->cpus);
     request_option(ours, now, HR_OSNOISE_OPTION_WORKLOAD, has_workload);
     if (!has_workload)
         return;
@@ -141,21 +141,21 @@ static int write_state_file(struct hr_osnoise *osnoise, struct hr_reason *reason
     return 0;
 }
 
-/* Without a choice of CPUs all are recorded, and tables have room for those that are online. */
+/* Without a choice of CPUs all are recorded. */
 static void make_plan(struct hr_osnoise *osnoise)
 {
     const enum hr_osnoise_mode mode = osnoise->options.mode;
     const struct hr_cpu_choice isolated = {.words = HR_CPUS_ISOLATED};
-    const struct hr_cpu_set possible = hr_osnoise_possible_cpus(osnoise);
+    const struct hr_cpu_set possible = hr_osnoise_possible_cpus(osnoise->root, &osnoise->cpus);
     const bool records_all =
         mode == HR_OSNOISE_SOURCES && hr_cpu_choice_is_all(&osnoise->options.cpus);
     /* In ATTACH as the other program has set them. */
-    const uint64_t *const set = mode == HR_OSNOISE_ATTACH ? osnoise->seen.numbers : NULL;
+    const struct hr_osnoise_settings *const set = mode == HR_OSNOISE_ATTACH ? &osnoise->seen : NULL;
 
     osnoise->plan = (struct hr_osnoise_plan){
         .cpus = records_all ? (struct hr_cpu_set){{0}} : possible,
         .online = osnoise->online,
-        .cpu_count = hr_cpu_set_count(&possible),
+        .counted = set != NULL ? hr_osnoise_possible_cpus(osnoise->root, &set->cpus) : possible,
         .tracer = hr_osnoise_tracer_name(mode),
         .has_workload = hr_osnoise_has_workload(mode),
         .by_source = osnoise->options.by_source,
@@ -165,8 +165,9 @@ static void make_plan(struct hr_osnoise *osnoise)
         .causes = osnoise->options.causes && osnoise->options.max_single_ns > 0 &&
                   mode != HR_OSNOISE_HARDWARE, /* nothing runs there */
         .buffer_bytes = osnoise->options.buffer_bytes,
-        .period_us = set != NULL ? set[HR_OSNOISE_PERIOD] : hr_osnoise_period_us(&osnoise->options),
-        .runtime_us = set != NULL ? set[HR_OSNOISE_RUNTIME] : osnoise->options.runtime_us,
+        .period_us =
+            set != NULL ? set->numbers[HR_OSNOISE_PERIOD] : hr_osnoise_period_us(&osnoise->options),
+        .runtime_us = set != NULL ? set->numbers[HR_OSNOISE_RUNTIME] : osnoise->options.runtime_us,
     };
     /* None if they can't be read. */
     hr_cpu_choice_find(&isolated, osnoise->root, &osnoise->plan.isolated);

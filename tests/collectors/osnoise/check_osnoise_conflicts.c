@@ -238,6 +238,26 @@ START_TEST(attached_to_osnoise_whatever_is_set_for_timerlat)
 }
 END_TEST
 
+/* The kernel counts the noise of all its CPUs, and drops what its tables have no room for. */
+START_TEST(attached_to_one_that_measures_many_cpus)
+{
+    struct hr_osnoise_options options = options_of(HR_OSNOISE_ATTACH, "1");
+
+    options.by_source = true;
+    tree_write(tree, "sys/devices/system/cpu/possible", "0-511\n");
+    tree_write(tree, "sys/devices/system/cpu/online", "0-255\n");
+    fake_tracefs_set("osnoise/cpus", "0-1023\n");
+    begin_leader();
+    begin_run(&options);
+    const char *trigger = instance_file("events/osnoise/irq_noise/trigger");
+    ck_assert_ptr_nonnull(strstr(trigger, "keys=common_cpu:vals=duration:size=1024 "));
+    ck_assert_ptr_nonnull(strstr(trigger, "keys=common_cpu,desc:vals=duration:size=16384 "));
+    ck_assert_str_eq(instance_file("tracing_cpumask"), "2\n");
+    read_run();
+    ck_assert_uint_eq(reading.cpu_count, 1);
+}
+END_TEST
+
 START_TEST(attaching_to_cpus_that_the_other_doesnt_measure)
 {
     struct hr_osnoise_options options = options_of(HR_OSNOISE_ATTACH, "0-1");
@@ -688,6 +708,7 @@ int main(void)
     tcase_add_test(tests, attaching_changes_nothing);
     tcase_add_loop_test(tests, attached_to_one_that_stops_or_changes_something, 0, 3);
     tcase_add_loop_test(tests, attached_to_osnoise_whatever_is_set_for_timerlat, 0, 3);
+    tcase_add_test(tests, attached_to_one_that_measures_many_cpus);
     tcase_add_test(tests, attaching_to_cpus_that_the_other_doesnt_measure);
     tcase_add_loop_test(tests, attaching_without_samples_needs_something_to_count, 0, 3);
     tcase_add_loop_test(tests, an_instance_that_was_left_behind_is_removed, 0, 2);

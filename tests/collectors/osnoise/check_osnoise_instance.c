@@ -165,12 +165,18 @@ START_TEST(counts_by_source)
 END_TEST
 
 static const struct {
-    unsigned cpus, sums, irqs, softirqs, threads;
+    unsigned recorded, counted, online, sums, irqs, softirqs, threads;
 } tables[] = {
-    {16, 128, 4096, 4096, 4096},       {17, 128, 4096, 4096, 8192},
-    {65, 256, 8192, 4096, 32768},      {128, 256, 8192, 4096, 32768},
-    {256, 512, 16384, 4096, 65536},    {512, 1024, 32768, 8192, 65536},
-    {4096, 8192, 65536, 65536, 65536},
+    {16, 16, 16, 128, 4096, 4096, 4096},
+    {17, 17, 17, 128, 4096, 4096, 8192},
+    {65, 65, 65, 256, 8192, 4096, 32768},
+    {128, 128, 128, 256, 8192, 4096, 32768},
+    {256, 256, 256, 512, 16384, 4096, 65536},
+    {512, 512, 512, 1024, 32768, 8192, 65536},
+    {4096, 4096, 4096, 8192, 65536, 65536, 65536},
+    /* all that are measured are counted, as tables don't heed which CPUs are recorded */
+    {1, 256, 256, 512, 16384, 4096, 65536},
+    {0, 256, 16, 512, 4096, 4096, 4096},
 };
 
 START_TEST(tables_have_room_by_the_number_of_cpus)
@@ -179,7 +185,10 @@ START_TEST(tables_have_room_by_the_number_of_cpus)
     const unsigned wanted[] = {tables[_i].irqs, tables[_i].softirqs, tables[_i].threads};
     char sum[64], size[64];
 
-    add_cpus(&plan.cpus, 0, tables[_i].cpus - 1);
+    if (tables[_i].recorded > 0)
+        add_cpus(&plan.cpus, 0, tables[_i].recorded - 1);
+    add_cpus(&plan.counted, 0, tables[_i].counted - 1);
+    add_cpus(&plan.online, 0, tables[_i].online - 1);
     make(&plan);
     snprintf(sum, sizeof(sum), "common_cpu:vals=duration:size=%u if", tables[_i].sums);
     for (int i = 0; i < 3; i++) {
