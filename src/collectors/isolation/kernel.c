@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/descriptor.h"
+#include "base/scheduler_domains.h"
 #include "base/text.h"
 #include "headroom/cpu_choice.h"
 #include "isolation/mask.h"
@@ -48,40 +48,12 @@ print_cause(char cause[HR_ISOLATION_TEXT], const char *format, const struct hr_c
 
 /* --- Tasks ---------------------------------------------------------------- */
 
-/* Those of isolcpus=, and of isolated cpuset partitions, which Linux 6.7 and later list. @return 0;
- * -EOPNOTSUPP: there may be partitions that can't be seen; or a negative errno. */
-static int find_out_of_domains(const struct hr_root *root, struct hr_cpu_set *isolated)
-{
-    struct hr_cpu_set partitions;
-    char text[4096];
-    size_t length;
-
-    int status = hr_cpu_set_read(root, "sys/devices/system/cpu/isolated", isolated);
-    if (status == -ENOENT)
-        *isolated = (struct hr_cpu_set){0};
-    else if (status < 0)
-        return status;
-    int mount = hr_root_open_cgroup2(root);
-    if (mount < 0)
-        return mount == -ENOENT ? 0 : mount;
-    int fd = openat(mount, "cpuset.cpus.isolated", O_RDONLY | O_CLOEXEC);
-    status = hr_text_read_and_close(fd < 0 ? -errno : fd, text, sizeof(text), &length);
-    hr_descriptor_close(&mount);
-    if (status == 0)
-        status = hr_cpu_set_parse(text, length, &partitions);
-    if (status < 0)
-        return status == -ENOENT ? -EOPNOTSUPP : status;
-    for (size_t i = 0; i < sizeof(partitions.words) / sizeof(partitions.words[0]); i++)
-        isolated->words[i] |= partitions.words[i];
-    return 0;
-}
-
 int hr_isolation_check_tasks(struct hr_isolation_context *context)
 {
     struct hr_cpu_set isolated = {0};
     char cause[HR_ISOLATION_TEXT], list[HR_ISOLATION_LIST];
 
-    int status = find_out_of_domains(context->root, &isolated);
+    int status = hr_cpus_without_domain_read(context->root, &isolated);
     isolated = hr_isolation_without(&context->cpus, &isolated);
     if (hr_cpu_set_count(&isolated) == 0)
         return 0;
@@ -217,7 +189,7 @@ int hr_isolation_check_timers(struct hr_isolation_context *context)
     }
     if (hr_cpu_set_count(&without_ticks) > 0 || migrates == 0)
         return 0;
-    status = find_out_of_domains(context->root, &isolated);
+    status = hr_cpus_without_domain_read(context->root, &isolated);
     if (status < 0 && status != -EOPNOTSUPP)
         return status;
     receiving = hr_isolation_without(&context->cpus, &isolated);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/reason.h"
+#include "base/scheduler_domains.h"
 #include "headroom/clock.h"
 #include "headroom/pid_namespace.h"
 #include "osnoise/cpus.h"
@@ -141,11 +142,22 @@ static int write_state_file(struct hr_osnoise *osnoise, struct hr_reason *reason
     return 0;
 }
 
+/* By boot parameters, or as partitions of cpuset. Those that can't be read are left out. */
+static struct hr_cpu_set find_isolated_cpus(const struct hr_root *root)
+{
+    const struct hr_cpu_choice of_boot = {.words = HR_CPUS_ISOLATED};
+    struct hr_cpu_set isolated = {{0}}, without_domain;
+
+    (void)hr_cpu_choice_find(&of_boot, root, &isolated);
+    (void)hr_cpus_without_domain_read(root, &without_domain);
+    hr_cpu_set_merge(&isolated, &without_domain);
+    return isolated;
+}
+
 /* Without a choice of CPUs all are recorded. */
 static void make_plan(struct hr_osnoise *osnoise)
 {
     const enum hr_osnoise_mode mode = osnoise->options.mode;
-    const struct hr_cpu_choice isolated = {.words = HR_CPUS_ISOLATED};
     const struct hr_cpu_set possible = hr_osnoise_possible_cpus(osnoise->root, &osnoise->cpus);
     const bool records_all =
         mode == HR_OSNOISE_SOURCES && hr_cpu_choice_is_all(&osnoise->options.cpus);
@@ -156,6 +168,7 @@ static void make_plan(struct hr_osnoise *osnoise)
         .cpus = records_all ? (struct hr_cpu_set){{0}} : possible,
         .online = osnoise->online,
         .counted = set != NULL ? hr_osnoise_possible_cpus(osnoise->root, &set->cpus) : possible,
+        .isolated = find_isolated_cpus(osnoise->root),
         .tracer = hr_osnoise_tracer_name(mode),
         .has_workload = hr_osnoise_has_workload(mode),
         .by_source = osnoise->options.by_source,
@@ -169,8 +182,6 @@ static void make_plan(struct hr_osnoise *osnoise)
             set != NULL ? set->numbers[HR_OSNOISE_PERIOD] : hr_osnoise_period_us(&osnoise->options),
         .runtime_us = set != NULL ? set->numbers[HR_OSNOISE_RUNTIME] : osnoise->options.runtime_us,
     };
-    /* None if they can't be read. */
-    hr_cpu_choice_find(&isolated, osnoise->root, &osnoise->plan.isolated);
 }
 
 /* The state file names the instance before it is created: a crash in between leaves one that isn't

@@ -235,19 +235,29 @@ END_TEST
 START_TEST(isolated_cpus_that_arent_named_are_left_alone)
 {
     static const struct {
+        const char *isolated, *nohz_full, *partitions;
         enum hr_osnoise_mode mode;
         const char *cpus, *tested;
         bool isolated_is_resized;
     } rows[] = {
-        {HR_OSNOISE_WORKLOAD, "1,3", "0-1,3", false},
-        {HR_OSNOISE_SOURCES, "3", "0,3", false},
-        {HR_OSNOISE_WORKLOAD, "2", "0,2", true},
-        {HR_OSNOISE_SOURCES, "", "0-3", true},
+        {"2-3\n", "(null)\n", NULL, HR_OSNOISE_WORKLOAD, "1,3", "0-1,3", false},
+        {"2-3\n", "1\n", NULL, HR_OSNOISE_SOURCES, "3", "0,3", false},
+        {"2-3\n", "1\n", NULL, HR_OSNOISE_WORKLOAD, "2", "0,2", true},
+        {"2-3\n", "1\n", NULL, HR_OSNOISE_SOURCES, "", "0-3", true},
+        /* of cpuset, with and without others */
+        {"3\n", "1\n", "2\n", HR_OSNOISE_SOURCES, "3", "0,3", false},
+        {"\n", "(null)\n", "2-3\n", HR_OSNOISE_WORKLOAD, "1,3", "0-1,3", false},
+        {"\n", "(null)\n", "\n", HR_OSNOISE_WORKLOAD, "1,3", "0-3", true},
     };
     struct hr_cpu_set expected = {0};
 
-    tree_write(tree, "sys/devices/system/cpu/isolated", "%s", "2-3\n");
-    tree_write(tree, "sys/devices/system/cpu/nohz_full", "%s", _i == 0 ? "(null)\n" : "1\n");
+    tree_write(tree, "sys/devices/system/cpu/isolated", "%s", rows[_i].isolated);
+    tree_write(tree, "sys/devices/system/cpu/nohz_full", "%s", rows[_i].nohz_full);
+    if (rows[_i].partitions != NULL) {
+        tree_write(tree, "proc/1/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n");
+        tree_write(tree, "sys/fs/cgroup/cgroup.procs", "%s", "");
+        tree_write(tree, "sys/fs/cgroup/cpuset.cpus.isolated", "%s", rows[_i].partitions);
+    }
     begin_mode(rows[_i].mode, rows[_i].cpus);
     hr_cpu_set_parse(rows[_i].tested, strlen(rows[_i].tested), &expected);
     ck_assert(hr_cpu_set_equal(&tested_cpus, &expected));
@@ -576,7 +586,7 @@ int main(void)
     tcase_add_loop_test(tests, buffers_are_as_large_as_periods_are_short, 0, 2);
     tcase_add_loop_test(tests, words_choose_of_the_cpus_that_there_are, 0, 5);
     tcase_add_loop_test(tests, a_word_that_chooses_none_is_refused_with_the_remedy, 0, 2);
-    tcase_add_loop_test(tests, isolated_cpus_that_arent_named_are_left_alone, 0, 4);
+    tcase_add_loop_test(tests, isolated_cpus_that_arent_named_are_left_alone, 0, 7);
     tcase_add_test(tests, reads_on_other_cpus_than_it_measures);
     tcase_add_test(tests, reads_where_it_gets_time);
     tcase_add_loop_test(tests, reads_anywhere_if_it_measures_all, 0, 2);
