@@ -22,8 +22,8 @@
  *
  * Two measurements that have pages in common spoil each other: each clears the accessed bits that
  * the other counts. Of pages that several processes of a target share, idle counts each once;
- * referenced by the processes' parts, see wss/touched.h. Of a cgroup referenced counts no more than
- * it is charged for.
+ * referenced by the processes' parts, see wss/touched.h; damon in each process, up to what they
+ * have together, see wss/resident.h. Of a cgroup referenced counts no more than it is charged for.
  *
  * Sources: Documentation/filesystems/proc.rst (clear_refs, smaps),
  * Documentation/admin-guide/mm/idle_page_tracking.rst, multigen_lru.rst and damon/usage.rst.

@@ -11,9 +11,10 @@
  * - too high where only some pages of a region are touched: half of them count as all;
  * - too low where pages are touched only once or so in the window, between samplings.
  *
- * For processes the result is limited to their resident memory. What they map meanwhile becomes a
- * part of the region beside it, however large it is, and so counts as a whole if any of it is
- * touched.
+ * For processes the result is limited to their resident memory, of which what they may share counts
+ * once: DAMON looks at each process by itself, and finds what all touch as often as there are
+ * processes. What they map meanwhile becomes a part of the region beside it, however large it is,
+ * and so counts as a whole if any of it is touched.
  *
  * The plan asks for this number of regions from the start. DAMON by itself would begin with a few
  * large ones and divide them after each window; so the first reading is as exact as any. A
@@ -40,6 +41,7 @@
 #include "memory/damon_user.h"
 #include "wss/damon_owner.h"
 #include "wss/method.h"
+#include "wss/resident.h"
 
 /* The number of regions, and up to how many processes each has that number. */
 #define REGIONS          1000
@@ -82,7 +84,7 @@ struct damon {
     bool is_blocking;     /* sums are updated only at the ends of intervals */
     uint64_t sample_us, aggregation_us;
     uint64_t started_ns;
-    uint64_t rss_bytes; /* at the beginning */
+    uint64_t resident_bytes; /* at the beginning: see wss/resident.h */
     struct wait wait;
 };
 
@@ -213,17 +215,15 @@ static struct hr_damon_plan make_plan(const struct damon *damon, size_t process_
 /* --- Processes ------------------------------------------------------------ */
 
 /* Finds the processes that still exist. @return their number. */
-static size_t find_living(const struct hr_process_list *list, pid_t *pids, uint64_t *rss_bytes)
+static size_t find_living(const struct hr_process_list *list, pid_t *pids, uint64_t *resident_bytes)
 {
-    uint64_t one_bytes, sum_bytes = 0;
+    struct hr_wss_resident resident = {0};
     size_t count = 0;
 
     for (size_t i = 0; i < list->count; i++)
-        if (hr_process_read_rss(&list->items[i], &one_bytes) == 0) {
+        if (hr_wss_resident_add(&resident, &list->items[i]) == 0)
             pids[count++] = list->items[i].tid;
-            sum_bytes += one_bytes;
-        }
-    *rss_bytes = sum_bytes;
+    *resident_bytes = hr_wss_resident_bytes(&resident);
     return count;
 }
 
@@ -231,7 +231,7 @@ static size_t find_living(const struct hr_process_list *list, pid_t *pids, uint6
 static int start_processes(struct damon *damon, const struct hr_process_list *list, pid_t *pids,
                            struct hr_reason *reason)
 {
-    size_t count = find_living(list, pids, &damon->rss_bytes), before;
+    size_t count = find_living(list, pids, &damon->resident_bytes), before;
 
     do {
         before = count;
@@ -243,7 +243,7 @@ static int start_processes(struct damon *damon, const struct hr_process_list *li
         int status = hr_damon_start(damon->root, &plan);
         if (status < 0)
             return explain_start(damon->root, status, &plan, reason);
-        count = find_living(list, pids, &damon->rss_bytes);
+        count = find_living(list, pids, &damon->resident_bytes);
         if (count != before)
             hr_damon_stop(damon->root, damon->tag);
     } while (count != before);
@@ -424,21 +424,20 @@ static int read_interval(struct damon *damon, uint64_t *touched_bytes)
 static int add_processes(const struct damon *damon, const struct hr_process_list *list,
                          struct hr_wss_sample *sample)
 {
-    uint64_t one_bytes, bound_bytes = damon->rss_bytes;
+    struct hr_wss_resident resident = {0};
+    uint64_t bound_bytes = damon->resident_bytes;
 
-    for (size_t i = 0; i < list->count; i++) {
-        if (hr_process_read_rss(&list->items[i], &one_bytes) < 0) {
+    for (size_t i = 0; i < list->count; i++)
+        if (hr_wss_resident_add(&resident, &list->items[i]) == 0)
+            sample->process_count++;
+        else
             sample->ended_count++;
-            continue;
-        }
-        sample->process_count++;
-        sample->rss_bytes += one_bytes;
-    }
     if (sample->process_count == 0)
         return -ESRCH;
     sample->has_rss = true;
-    if (bound_bytes < sample->rss_bytes)
-        bound_bytes = sample->rss_bytes;
+    sample->rss_bytes = resident.sum_bytes;
+    if (bound_bytes < hr_wss_resident_bytes(&resident))
+        bound_bytes = hr_wss_resident_bytes(&resident);
     if (sample->referenced_bytes > bound_bytes)
         sample->referenced_bytes = bound_bytes;
     return 0;

@@ -21,6 +21,7 @@
 #include "process/names.h"
 #include "wss/choice.h"
 #include "wss/newcomers.h"
+#include "wss/resident.h"
 
 /* How often what isn't ready is tried. */
 #define POLL_NS (5 * HR_NS_PER_MS)
@@ -281,20 +282,13 @@ static int find_processes(struct hr_wss *wss, uint64_t window_ns, struct hr_reas
     return status < 0 ? explain_processes(wss, status, reason) : 0;
 }
 
-/* Memory that processes may share, such as that of files, counts once: the most that one has. */
 static uint64_t add_resident(const struct hr_process_list *processes)
 {
-    uint64_t own_bytes = 0, shared_bytes = 0;
-    struct hr_process_resident one;
+    struct hr_wss_resident resident = {0};
 
-    for (size_t i = 0; i < processes->count; i++) {
-        if (hr_process_read_resident(&processes->items[i], &one) < 0)
-            continue;
-        own_bytes += one.bytes - one.shareable_bytes;
-        if (shared_bytes < one.shareable_bytes)
-            shared_bytes = one.shareable_bytes;
-    }
-    return own_bytes + shared_bytes;
+    for (size_t i = 0; i < processes->count; i++)
+        hr_wss_resident_add(&resident, &processes->items[i]); /* if it hasn't ended */
+    return hr_wss_resident_bytes(&resident);
 }
 
 /* What limits the memory to walk: of a cgroup, no more than it is charged for, if that is known. */

@@ -477,6 +477,23 @@ START_TEST(reports_no_more_than_is_resident)
 }
 END_TEST
 
+/* DAMON finds shared memory in each process that touches it. */
+START_TEST(counts_what_processes_may_share_once)
+{
+    add_process(43, 256 * MIB);
+    tree_set_shareable(tree, 42, 256 * MIB, 200 * MIB);
+    tree_set_shareable(tree, 43, 256 * MIB, 180 * MIB);
+    open_wss(HR_WSS_PROCESSES);
+    set_sums(500 * MIB, 9000 * MIB);
+    ck_assert_int_eq(begin(60000), 0);
+    tree_set_shareable(tree, 43, 236 * MIB, 180 * MIB); /* at the end it's less */
+    ck_assert_int_eq(read_wss(), 0);
+    ck_assert_uint_eq(sample.referenced_bytes, (56 + 76 + 200) * MIB);
+    ck_assert_uint_eq(sample.rss_bytes, (256 + 236) * MIB);
+    ck_assert_uint_eq(sample.process_count, 2);
+}
+END_TEST
+
 START_TEST(counts_processes_that_ended)
 {
     add_process(43, MIB);
@@ -949,6 +966,7 @@ int main(void)
     tcase_add_test(tests, waits_for_one_interval_only_where_the_kernel_answers_late);
     tcase_add_test(tests, gives_up_on_an_interval_without_end);
     tcase_add_test(tests, reports_no_more_than_is_resident);
+    tcase_add_test(tests, counts_what_processes_may_share_once);
     tcase_add_test(tests, counts_processes_that_ended);
     tcase_add_test(tests, leaves_alone_what_others_use);
     tcase_add_loop_test(tests, leaves_alone_what_the_kernel_uses_itself, 0, 3);
