@@ -22,7 +22,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -142,13 +142,15 @@ static const struct hr_lru_gen_list *take_list(struct lists *lists,
     return NULL;
 }
 
-static bool is_listed(const struct lru_gen *lru_gen, const struct hr_wss_subject *subject)
+/* @param number  of its list; 0: any. */
+static bool is_listed(const struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
+                      uint64_t number)
 {
     struct lists lists = lists_of(lru_gen, subject);
     const struct hr_lru_gen_list *list;
 
     while ((list = take_list(&lists, subject)) != NULL)
-        if (hr_lru_gen_is_of(list, group_of(subject)))
+        if (hr_lru_gen_is_of(list, group_of(subject)) && (number == 0 || list->memcg_id == number))
             return true;
     return false;
 }
@@ -203,7 +205,7 @@ static int explain_text(int status, struct hr_reason *reason)
 static int ensure_listed(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
                          struct hr_reason *reason)
 {
-    if (is_listed(lru_gen, subject))
+    if (is_listed(lru_gen, subject, 0))
         return 0;
     if (has_own_memory(subject)) {
         lru_gen->least_reads = lru_gen->table->reads + 1;
@@ -211,7 +213,7 @@ static int ensure_listed(struct lru_gen *lru_gen, const struct hr_wss_subject *s
         if (status < 0)
             return explain_text(status, reason);
     }
-    return is_listed(lru_gen, subject) ? 0 : explain_absence(subject, reason);
+    return is_listed(lru_gen, subject, 0) ? 0 : explain_absence(subject, reason);
 }
 
 static int read_target(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
@@ -224,6 +226,16 @@ static int read_target(struct lru_gen *lru_gen, const struct hr_wss_subject *sub
 
 /* --- Looking back --------------------------------------------------------- */
 
+/* Since Linux 7.0 a list has the number of its cgroup's inode, and that of a removed group, too:
+ * only the number shows which of the same path the target is. @return 0: they have others. */
+static uint64_t find_number(const struct lru_gen *lru_gen, const struct hr_wss_subject *subject)
+{
+    struct stat stat = {0};
+
+    fstat(subject->cgroup_dirfd, &stat); /* the system has none */
+    return is_listed(lru_gen, subject, stat.st_ino) ? stat.st_ino : 0;
+}
+
 static int sum_generations(struct lru_gen *lru_gen, const struct hr_wss_subject *subject,
                            uint64_t window_ms, struct hr_lru_gen_window_sum *sum,
                            struct hr_reason *reason)
@@ -233,9 +245,11 @@ static int sum_generations(struct lru_gen *lru_gen, const struct hr_wss_subject 
     int status = read_target(lru_gen, subject, reason);
     if (status < 0)
         return status;
+    const uint64_t number = find_number(lru_gen, subject);
     struct lists lists = lists_of(lru_gen, subject);
     while ((list = take_list(&lists, subject)) != NULL)
-        hr_lru_gen_sum_window(list, window_ms, sum);
+        if (number == 0 || list->memcg_id == number || !hr_lru_gen_is_of(list, group_of(subject)))
+            hr_lru_gen_sum_window(list, window_ms, sum);
     return 0;
 }
 
@@ -449,8 +463,7 @@ static int age_target(struct lru_gen *lru_gen, const struct hr_wss_subject *subj
     int status = check_time(lru_gen, subject->max_scan_ns, reason);
     if (status < 0)
         return status;
-    lru_gen->walk.ns = 0;
-    lru_gen->walk.commanded = 0;
+    lru_gen->walk = (struct walk){0};
     status = command(lru_gen, subject);
     return status == 0 ? check_time(lru_gen, subject->max_scan_ns, reason)
                        : explain_aging(lru_gen, subject, status, reason);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -617,6 +618,27 @@ START_TEST(knows_removed_groups_by_commands)
 }
 END_TEST
 
+/* Without commands the number of its directory's inode shows which of a path the group is. What was
+ * removed below it counts, as its memory is still charged to the group. */
+START_TEST(looks_back_at_no_removed_group_of_its_name)
+{
+    struct stat group;
+    char path[512];
+
+    kernel.on = true;
+    open_wss("a", false, 0);
+    snprintf(path, sizeof(path), "%s/" TREE_CGROUPS "/a", tree_path(tree));
+    ck_assert_int_eq(stat(path, &group), 0);
+    add_list(group.st_ino + 1, "/a", 0);
+    add_list(group.st_ino, "/a", 0);
+    add_list(group.st_ino, "/a", 1);
+    add_list(group.st_ino + 2, "/a/removed", 0);
+    ck_assert_int_eq(begin(), 0);
+    ck_assert_int_eq(read_window(2000), 0);
+    ck_assert_uint_eq(pages(), 3 * BLOCKS * 100);
+}
+END_TEST
+
 START_TEST(takes_no_longer_than_is_allowed)
 {
     kernel.on = true;
@@ -942,6 +964,7 @@ int main(void)
     tcase_add_loop_test(tests, reads_again_where_a_group_is_missing, 0, 2);
     tcase_add_test(tests, reads_again_for_a_new_group);
     tcase_add_test(tests, knows_removed_groups_by_commands);
+    tcase_add_test(tests, looks_back_at_no_removed_group_of_its_name);
     tcase_add_test(tests, takes_no_longer_than_is_allowed);
     tcase_add_test(tests, takes_no_longer_for_a_single_list);
     tcase_add_test(tests, ends_a_window_once_if_that_takes_too_long);
