@@ -207,10 +207,13 @@ START_TEST(reports_a_method_that_replaced_another)
     fake_wss.method = HR_WSS_REFERENCED;
     fake_wss.replacement = HR_WSS_DAMON;
     job = new_job(&it, beginning_ns);
-    run(job);
+    for (int i = 0; i < 5; i++)
+        run(job);
+    ck_assert_uint_eq(fake_wss.begins, 3);
     ck_assert_uint_eq(fake_logs(LOG_INFO, "it is measured with the damon method now, as with the "
                                           "referenced method scanning takes too long"),
                       1);
+    ck_assert_uint_eq(fake_logs(0, NULL), 2); /* and the one that it began with */
 }
 END_TEST
 
@@ -269,6 +272,37 @@ START_TEST(reports_nothing_of_its_own_interruption)
 }
 END_TEST
 
+/* Once a second the kernel prints what all of them read, after the windows of all have ended. */
+START_TEST(ends_all_windows_that_are_due_before_it_reads)
+{
+    static struct wss_target both[] = {
+        {.scope = HR_WSS_PROCESSES, .label = "a", .processes.pid = 42, .method = HR_WSS_LRU_GEN},
+        {.scope = HR_WSS_PROCESSES, .label = "b", .processes.pid = 43, .method = HR_WSS_LRU_GEN}};
+    static struct wss_targets targets = {.blocks = both, .block_count = 2};
+    const struct wss_worker_options options = {.selection = selection_new("wss", NULL),
+                                               .targets = &targets,
+                                               .values = context.values,
+                                               .interval_ns = 20 * HR_NS_PER_MS};
+    struct wss_worker *worker;
+
+    fake_wss.method = HR_WSS_LRU_GEN;
+    fake_wss.ends_windows = true;
+    ck_assert_int_eq(wss_worker_start(&options, &worker), 0);
+    /* The second begins an interval later than the first, which is read then. */
+    for (size_t i = 0; i < 3; i++) {
+        while (fake_wss.begins < 2 * i + 1)
+            usleep(1000);
+        frozen_ns += options.interval_ns;
+    }
+    while (fake_wss.reads < 5)
+        usleep(1000);
+    wss_worker_stop(worker);
+    ck_assert_uint_eq(fake_wss.most_ended, 2);
+    ck_assert_uint_eq(fake_wss.ended, 0);
+    selection_free(options.selection);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("job");
@@ -284,6 +318,7 @@ int main(void)
     tcase_add_test(tests, reports_a_method_that_replaced_another);
     tcase_add_test(tests, compares_the_method_that_replaces_another);
     tcase_add_test(tests, reports_what_cannot_be_read);
+    tcase_add_test(tests, ends_all_windows_that_are_due_before_it_reads);
     tcase_add_test(tests, reports_nothing_of_its_own_interruption);
     return run_suite("plugin wss job", tests);
 }

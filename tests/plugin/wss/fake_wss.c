@@ -15,6 +15,7 @@ struct hr_wss {
     struct hr_wss_options options;
     enum hr_wss_method method;
     uint64_t begun_ns;
+    bool has_ended; /* the window that is read next */
 };
 
 struct fake_wss fake_wss;
@@ -69,7 +70,12 @@ bool hr_wss_ends_windows(const struct hr_wss *wss)
 
 void hr_wss_end_window(struct hr_wss *wss)
 {
-    (void)wss;
+    if (wss->has_ended)
+        return;
+    wss->has_ended = true;
+    fake_wss.ended++;
+    if (fake_wss.most_ended < fake_wss.ended)
+        fake_wss.most_ended = fake_wss.ended;
 }
 
 static int check_processes(const struct hr_wss *wss, struct hr_reason *reason)
@@ -108,8 +114,9 @@ uint64_t hr_wss_begun_ns(const struct hr_wss *wss)
 int hr_wss_try_read(struct hr_wss *wss, uint64_t window_ns, struct hr_wss_sample *sample,
                     struct hr_reason *reason)
 {
-    (void)wss;
     (void)window_ns;
+    fake_wss.ended -= wss->has_ended;
+    wss->has_ended = false;
     fake_wss.reads++;
     fake_wss.is_reading = true;
     while (fake_wss.blocks && !fake_wss.is_interrupted)

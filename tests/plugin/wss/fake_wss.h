@@ -20,7 +20,8 @@ struct fake_wss {
     int read_status;  /**< 0: `sample` */
     struct hr_wss_sample sample;
     bool blocks; /**< readings wait for hr_wss_interrupt(), and fail then */
-    size_t begins, reads;
+    _Atomic size_t begins, reads;
+    size_t ended, most_ended; /**< windows that were ended and not read yet; the most at a time */
     _Atomic bool is_reading, is_interrupted;
 };
 
