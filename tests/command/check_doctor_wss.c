@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * command/check_doctor_wss.c - `headroom doctor`: what it says of a collectd whose CPU time is
- * limited, in a tree of files.
+ * limited, of DAMON that the kernel uses itself, and of what a measurement left behind, in a tree
+ * of files.
  */
 #include <check.h>
 #include <string.h>
 
 #include "doctor/checks.h"
 #include "headroom/root.h"
+#include "support/left_damon.h"
 #include "support/suite.h"
 #include "support/tree.h"
 
@@ -64,6 +66,32 @@ START_TEST(warns_of_a_limit_of_collectd)
 }
 END_TEST
 
+/* Then nr_kdamonds is 0, but nothing else can be switched on. */
+START_TEST(finds_that_the_kernel_uses_damon_itself)
+{
+    tree_write(tree, LEFT_DAMON_KDAMONDS "nr_kdamonds", "0\n");
+    ck_assert_int_eq(check("the damon method, for processes")->state, FINDING_WORKS);
+    tree_write(tree, "sys/module/damon_stat/parameters/enabled", "Y\n");
+    const struct finding *found = check("the damon method, for processes");
+    ck_assert_int_eq(found->state, FINDING_LACKS);
+    ck_assert_ptr_nonnull(strstr(found->cause, "the kernel itself uses DAMON (DAMON_STAT)"));
+    ck_assert_ptr_nonnull(
+        strstr(found->remedy, "echo N >/sys/module/damon_stat/parameters/enabled"));
+}
+END_TEST
+
+START_TEST(finds_what_a_killed_run_left_behind)
+{
+    left_damon_add(tree);
+    const struct finding *found = check("left behind");
+    ck_assert_int_eq(found->state, FINDING_LACKS);
+    ck_assert_ptr_nonnull(strstr(found->cause, "ended without switching DAMON off"));
+    ck_assert_str_eq(found->remedy, "headroom wss --restore");
+    tree_write(tree, LEFT_DAMON_KDAMONDS "nr_kdamonds", "0\n");
+    ck_assert_int_eq(check("left behind")->state, FINDING_WORKS);
+}
+END_TEST
+
 /* A folder in the place of a file can't be read, not even by root. */
 START_TEST(says_if_it_cannot_look_for_what_was_left_behind)
 {
@@ -82,6 +110,8 @@ int main(void)
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, warns_of_a_limit_of_collectd);
+    tcase_add_test(tests, finds_that_the_kernel_uses_damon_itself);
+    tcase_add_test(tests, finds_what_a_killed_run_left_behind);
     tcase_add_test(tests, says_if_it_cannot_look_for_what_was_left_behind);
     return run_suite("doctor wss", tests);
 }

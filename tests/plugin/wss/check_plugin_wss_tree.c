@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * plugin/wss/check_plugin_wss_tree.c - the plugin wss over a tree of files: which files it reads
- * how often, however many targets there are.
+ * how often, however many targets there are, and what it restores.
  */
 #include "plugin/wss/wss_harness.h"
 
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "support/left_damon.h"
 #include "support/suite.h"
 
 const char *const harness_plugin = "wss";
@@ -199,6 +200,27 @@ START_TEST(measures_none_where_it_sees_a_namespace_of_groups)
 }
 END_TEST
 
+/* --- What was left behind ------------------------------------------------- */
+
+/* Whatever it measures. */
+START_TEST(switches_off_what_a_killed_run_left)
+{
+    char path[512], text[8] = "";
+
+    add_process(1, "init");
+    add_process(42, "mysqld");
+    left_damon_add(tree);
+    harness_begin("<Process \"mysqld\">\n" REFERENCED "</Process>");
+    harness_assert_logs(1, "switched DAMON off, as a run that was killed had left it on");
+    snprintf(path, sizeof(path), "%s/" LEFT_DAMON_KDAMONDS "nr_kdamonds", tree_path(tree));
+    FILE *file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_ptr_nonnull(fgets(text, sizeof(text), file));
+    fclose(file);
+    ck_assert_str_eq(text, "0");
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("wss tree");
@@ -209,6 +231,7 @@ int main(void)
     tcase_add_test(tests, looks_for_all_names_at_once);
     tcase_add_test(tests, finds_cgroups_without_the_mount_table);
     tcase_add_test(tests, measures_no_process_of_a_measured_group);
+    tcase_add_test(tests, switches_off_what_a_killed_run_left);
     tcase_add_test(tests, measures_none_where_it_sees_a_namespace_of_groups);
     return run_suite("plugin wss tree", tests);
 }
