@@ -15,6 +15,7 @@
  *   shared  anonymous memory shared with a child, which touches the same pages
  *   swap    like anon, with what isn't touched swapped out
  *   still   like anon, but nothing is touched any more
+ *   thread  like anon, but another thread touches it, and the first one has ended
  *   grow    like anon; for each byte that comes it maps TOUCH MiB more, and touches these, too
  *
  * TOUCHER_NAME   the name that it takes, for tests that find processes by name
@@ -25,6 +26,7 @@
 #include <err.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -151,6 +153,40 @@ static void touch_until_end(const char *kind, char *memory, size_t touched)
     } while (input >= 0);
 }
 
+static bool has_first_thread_ended(void)
+{
+    char text[256] = "";
+    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+        err(1, "/proc/self/stat");
+    close(fd);
+    return strstr(text, ") Z ") != NULL;
+}
+
+static size_t touched_by_thread;
+
+/* Allocates nothing, which would be memory of its own. */
+static void *be_only_thread(void *memory)
+{
+    while (!has_first_thread_ended())
+        usleep(1000);
+    if (dprintf(STDOUT_FILENO, "ready\n") < 0)
+        _exit(1);
+    touch_until_end("anon", memory, touched_by_thread);
+    _exit(0);
+}
+
+static void touch_in_thread(char *memory, size_t touched)
+{
+    pthread_t thread;
+
+    touched_by_thread = touched;
+    if (pthread_create(&thread, NULL, be_only_thread, memory) != 0)
+        errx(1, "no thread");
+    pthread_exit(NULL);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 4)
@@ -182,6 +218,8 @@ int main(int argc, char **argv)
             return 0;
         }
     }
+    if (strcmp(kind, "thread") == 0)
+        touch_in_thread(memory, touched);
     if (puts("ready") < 0 || fflush(stdout) != 0)
         return 1;
     touch_until_end(kind, memory, touched);

@@ -123,10 +123,8 @@ static const struct {
     const char *kind;
     double expected_mib;
 } kinds[] = {
-    {"anon", TOUCHED_MIB},
-    {"huge", TOUCHED_MIB},
-    {"shared", TOUCHED_MIB},
-    {"still", 0},
+    {"anon", TOUCHED_MIB}, {"huge", TOUCHED_MIB},   {"shared", TOUCHED_MIB},
+    {"still", 0},          {"thread", TOUCHED_MIB},
 };
 
 START_TEST(knows_what_is_touched)

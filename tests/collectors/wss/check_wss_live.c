@@ -127,8 +127,8 @@ static const struct {
     const char *kind;
     double expected_mib, rss_mib;
 } kinds[] = {
-    {"anon", TOUCH, HOLD},   {"huge", TOUCH, HOLD},  {"file", TOUCH, HOLD},
-    {"shared", TOUCH, HOLD}, {"swap", TOUCH, TOUCH}, {"still", 0, HOLD},
+    {"anon", TOUCH, HOLD},  {"huge", TOUCH, HOLD}, {"file", TOUCH, HOLD},   {"shared", TOUCH, HOLD},
+    {"swap", TOUCH, TOUCH}, {"still", 0, HOLD},    {"thread", TOUCH, HOLD},
 };
 
 START_TEST(reports_what_is_touched)
