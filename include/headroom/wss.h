@@ -155,6 +155,10 @@ struct hr_wss_sample {
     size_t left_count; /**< processes that can't be measured, such as for lack of permission */
 };
 
+/** Whether a thread whose limit of CPU time is used up is throttled also in the middle of a scan,
+ * and holds the lock meanwhile: before Linux 6.18. Since then that waits until the scan is done. */
+bool hr_wss_scans_are_throttled(const struct hr_root *root);
+
 /** The method's name as users write it: "referenced", "idle", "lru_gen", "damon", "auto". */
 const char *hr_wss_method_name(enum hr_wss_method method);
 

@@ -13,6 +13,8 @@
 #include "support/suite.h"
 #include "support/tree.h"
 
+#define RELEASE "proc/sys/kernel/osrelease"
+
 static struct tree *tree;
 static struct hr_root *root;
 static struct findings findings;
@@ -51,11 +53,17 @@ static const struct finding *check_limit(void)
     return check("throttled");
 }
 
-START_TEST(warns_of_a_limit_of_collectd)
+static void add_collectd(void)
 {
-    ck_assert_ptr_null(check_limit()); /* it doesn't run */
     tree_add_process(tree, &(struct tree_process){.pid = 42, .name = "collectd", .started = 5});
     tree_write(tree, "proc/42/cgroup", "0::/a/b\n");
+}
+
+START_TEST(warns_of_a_limit_of_collectd)
+{
+    tree_write(tree, RELEASE, "6.17.13\n");
+    ck_assert_ptr_null(check_limit()); /* it doesn't run */
+    add_collectd();
     const struct finding *found = check_limit();
     ck_assert_ptr_nonnull(found);
     ck_assert_int_eq(found->state, FINDING_LACKS);
@@ -63,6 +71,27 @@ START_TEST(warns_of_a_limit_of_collectd)
     ck_assert_ptr_nonnull(strstr(found->remedy, "CPUQuota="));
     tree_write(tree, TREE_CGROUPS "/a/cpu.max", "%s", "max 100000\n");
     ck_assert_ptr_null(check_limit());
+}
+END_TEST
+
+static const struct {
+    const char *release;
+    bool warns;
+} releases[] = {
+    {"5.14.0-570.el9.x86_64", true},
+    {"6.17.13", true},
+    {"6.18.0", false},
+    {"6.18-rc1", false},
+    {"7.0.1", false},
+    {"unknown", false},
+};
+
+/* Since 6.18 no limit of CPU time throttles it before the scan is done. */
+START_TEST(warns_only_where_it_is_throttled_in_a_scan)
+{
+    add_collectd();
+    tree_write(tree, RELEASE, "%s\n", releases[_i].release);
+    ck_assert_int_eq(check_limit() != NULL, releases[_i].warns);
 }
 END_TEST
 
@@ -110,6 +139,8 @@ int main(void)
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, warns_of_a_limit_of_collectd);
+    tcase_add_loop_test(tests, warns_only_where_it_is_throttled_in_a_scan, 0,
+                        sizeof(releases) / sizeof(releases[0]));
     tcase_add_test(tests, finds_that_the_kernel_uses_damon_itself);
     tcase_add_test(tests, finds_what_a_killed_run_left_behind);
     tcase_add_test(tests, says_if_it_cannot_look_for_what_was_left_behind);

@@ -90,8 +90,8 @@ static int find_limit(const struct hr_root *root, const char *path, double *cpus
     return status;
 }
 
-/* While collectd is throttled in the middle of a scan, it holds the lock of the memory map. What
- * isn't known isn't reported. */
+/* While collectd is throttled in the middle of a scan, it holds the lock of the memory map: not on
+ * each kernel. What isn't known isn't reported. */
 static void check_own_limit(const struct hr_root *root, struct findings *findings)
 {
     const struct hr_process_choice choice = {.by = HR_PROCESS_BY_NAME, .text = "collectd"};
@@ -99,6 +99,8 @@ static void check_own_limit(const struct hr_root *root, struct findings *finding
     char path[4096], cause[256], remedy[256];
     double cpus;
 
+    if (!hr_wss_scans_are_throttled(root))
+        return;
     hr_process_list_find(root, &choice, &list);
     for (size_t i = 0; i < list.count; i++) {
         if (hr_process_read_cgroup(&list.items[i], path, sizeof(path)) < 0 || path[0] == '\0' ||
