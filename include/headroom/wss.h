@@ -149,9 +149,9 @@ struct hr_wss_sample {
     /** With referenced: the file that shows that DAMON is at work, so that huge pages and other
      * large folios of which one page was touched may count as a whole. NULL: it isn't. */
     const char *damon_path;
-    /** With referenced, in the first reading: the longest that clearing has held, of those that it
-     * didn't have to wait for. */
-    struct hr_wss_lock longest_lock;
+    /** With referenced, in the first reading, where hr_wss_scans_are_throttled(): of those that
+     * clearing has held, at most, the longest in which the thread had to wait, else the longest. */
+    struct hr_wss_lock worst_lock;
     size_t left_count; /**< processes that can't be measured, such as for lack of permission */
 };
 

@@ -344,10 +344,11 @@ static void report_lock(struct wss_job *job, const struct hr_wss_lock *lock)
         return;
     sstrncpy(name, lock->name, sizeof(name));
     hr_utf8_make_safe(name);
-    WARNING(PLUGIN ": the memory map of %s[%d] was locked for %" PRIu64 " ms, in which the "
+    WARNING(PLUGIN ": the memory map of %s[%d] was locked for up to %" PRIu64 " ms, in which the "
                    "referenced method ran for %" PRIu64 " ms: the rest of the time it got no CPU, "
-                   "and the process waited if it needed a new page. Give collectd more CPU time "
-                   "(CPUQuota=, CPUWeight=, Nice=), or choose another method.",
+                   "and the process may have waited for that if it needed a new page. Give "
+                   "collectd more CPU time (CPUQuota=, CPUWeight=, Nice=), or choose another "
+                   "method.",
             name, (int)lock->pid, held_ms, lock->cpu_ns / HR_NS_PER_MS);
 }
 
@@ -408,7 +409,7 @@ static uint64_t read_next_window(struct wss_job *job)
     if (status == 0) {
         job->scan_ns += sample.scan_ns;
         report_damon(job, &sample);
-        report_lock(job, &sample.longest_lock);
+        report_lock(job, &sample.worst_lock);
         add_result(job, &sample, is_last);
     } else if (is_last) {
         add_latest_result(job);

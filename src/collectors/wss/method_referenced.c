@@ -49,7 +49,8 @@ struct referenced {
     struct scan *scans; /* of the processes of this measurement, in their order */
     size_t count;
     bool flushes_tlbs; /* see clear_bits() */
-    struct hr_wss_lock longest_lock;
+    bool times_locks;  /* see write_locked() */
+    struct hr_wss_lock worst_lock;
 };
 
 static int referenced_open(const struct hr_wss_subject *subject, void **state)
@@ -59,6 +60,7 @@ static int referenced_open(const struct hr_wss_subject *subject, void **state)
     if (referenced == NULL)
         return -ENOMEM;
     referenced->flushes_tlbs = !hr_smaps_has_soft_dirty(subject->root);
+    referenced->times_locks = hr_wss_scans_are_throttled(subject->root);
     *state = referenced;
     return 0;
 }
@@ -200,23 +202,34 @@ static long count_waits(void)
     return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : 0;
 }
 
+/* One in which the thread had to wait is what there may be to mend. */
+static bool is_worse(const struct hr_wss_lock *lock, const struct hr_wss_lock *than)
+{
+    const bool waited = hr_wss_lock_waited(lock);
+
+    return waited != hr_wss_lock_waited(than) ? waited : lock->held_ns > than->held_ns;
+}
+
 /* The kernel holds the lock while it clears. By the clock that is longer than the CPU time where
- * others have the CPU meanwhile, or collectd's own limit is used up. A write that has blocked had
- * to wait for the lock first, which the process itself held: that isn't told from holding it. */
+ * collectd's own limit is used up meanwhile; where that doesn't stop a thread in the kernel, it
+ * does right after, and so may others that get the CPU: then it isn't known for how long the lock
+ * was held. A write that has blocked had to wait for the lock first, which the process itself held:
+ * that can't be distinguished from holding it. */
 static int write_locked(struct referenced *referenced, const struct hr_process *process, int fd,
                         const char *what)
 {
-    const uint64_t from = hr_clock_ns(), cpu_from = hr_clock_thread_ns();
     const long waits = count_waits();
+    const uint64_t from = hr_clock_ns(), cpu_from = hr_clock_thread_ns();
     int status = write(fd, what, 1) < 0 ? -errno : 0;
-    const bool has_blocked = count_waits() != waits;
     struct hr_wss_lock lock = {.cpu_ns = hr_clock_thread_ns() - cpu_from,
                                .held_ns = hr_clock_ns() - from,
                                .pid = process->pid};
+    const bool has_blocked = count_waits() != waits;
 
-    if (status == 0 && !has_blocked && lock.held_ns > referenced->longest_lock.held_ns) {
+    if (status == 0 && referenced->times_locks && !has_blocked &&
+        is_worse(&lock, &referenced->worst_lock)) {
         memcpy(lock.name, process->name, sizeof(lock.name));
-        referenced->longest_lock = lock;
+        referenced->worst_lock = lock;
     }
     return status;
 }
@@ -269,7 +282,7 @@ static int referenced_begin(void *state, const struct hr_wss_subject *subject, u
     int last = 0;
 
     (void)window_ns;
-    referenced->longest_lock = (struct hr_wss_lock){0};
+    referenced->worst_lock = (struct hr_wss_lock){0};
     int status = hr_wss_refuse_guests(subject->root, subject->scope, processes, reason);
     if (status == 0)
         status = set_processes(referenced, processes);
@@ -402,8 +415,8 @@ static int referenced_read(void *state, const struct hr_wss_subject *subject, ui
         return status;
     if (sample->process_count == 0)
         return sample->left_count > 0 ? -EACCES : -ESRCH;
-    sample->longest_lock = referenced->longest_lock;
-    referenced->longest_lock = (struct hr_wss_lock){0};
+    sample->worst_lock = referenced->worst_lock;
+    referenced->worst_lock = (struct hr_wss_lock){0};
     return 0;
 }
 

@@ -196,9 +196,11 @@ static void print_warnings(const struct comparison *comparison)
     const bool is_cgroup = comparison->measured.scope == HR_WSS_CGROUP;
     struct wss_warnings warnings = {.title = comparison->request->title};
 
-    for (int i = 0; i < HR_WSS_METHOD_COUNT; i++)
+    for (int i = 0; i < HR_WSS_METHOD_COUNT; i++) {
+        warnings.ended = 0; /* since this one began */
         if (comparison->done[i])
             wss_warnings_print(&warnings, &comparison->samples[i], is_cgroup && i == HR_WSS_IDLE);
+    }
 }
 
 static int compare_methods(struct comparison *comparison)

@@ -32,9 +32,10 @@ static void warn_of_lock(struct wss_warnings *said, const struct hr_wss_lock *lo
 {
     if (hr_wss_lock_waited(lock) && is_first(&said->lock))
         warn(said,
-             "the memory map of the process was locked for %" PRIu64
+             "the memory map of the process was locked for up to %" PRIu64
              " ms, as this program got a CPU for %" PRIu64
-             " ms of them only: meanwhile the process waited if it needed a new page",
+             " ms of them only: the process may have waited if it needed a new page; give this "
+             "more CPU time, or choose another method",
              lock->held_ns / HR_NS_PER_MS, lock->cpu_ns / HR_NS_PER_MS);
 }
 
@@ -49,7 +50,7 @@ void wss_warnings_print(struct wss_warnings *said, const struct hr_wss_sample *s
              "DAMON is at work (%s): large folios count as a whole where one page of them was "
              "touched, so that Ref may be too high",
              sample->damon_path);
-    warn_of_lock(said, &sample->longest_lock);
+    warn_of_lock(said, &sample->worst_lock);
     if (sample->left_count > 0 && is_first(&said->left))
         warn(said, "%zu process%s could not be measured, for lack of permission",
              sample->left_count, sample->left_count > 1 ? "es" : "");

@@ -248,13 +248,17 @@ START_TEST(knows_for_how_long_clearing_locks)
     toucher = toucher_start(-1, "still", HOLD, TOUCH, NULL);
     open_pid(toucher.pid, 0);
     begin_and_read();
-    ck_assert_int_eq(sample.longest_lock.pid, toucher.pid);
-    ck_assert_str_eq(sample.longest_lock.name, "toucher");
-    ck_assert_uint_gt(sample.longest_lock.cpu_ns, 0);
-    ck_assert_uint_ge(sample.longest_lock.held_ns, sample.longest_lock.cpu_ns * 99 / 100);
-    ck_assert_uint_le(sample.longest_lock.held_ns, sample.scan_ns);
+    if (!hr_wss_scans_are_throttled(root)) { /* then it isn't known */
+        ck_assert_uint_eq(sample.worst_lock.held_ns, 0);
+        return;
+    }
+    ck_assert_int_eq(sample.worst_lock.pid, toucher.pid);
+    ck_assert_str_eq(sample.worst_lock.name, "toucher");
+    ck_assert_uint_gt(sample.worst_lock.cpu_ns, 0);
+    ck_assert_uint_ge(sample.worst_lock.held_ns, sample.worst_lock.cpu_ns * 99 / 100);
+    ck_assert_uint_le(sample.worst_lock.held_ns, sample.scan_ns);
     ck_assert_int_eq(hr_wss_read(wss, 1, &sample, &reason), 0);
-    ck_assert_uint_eq(sample.longest_lock.held_ns, 0); /* it is known already */
+    ck_assert_uint_eq(sample.worst_lock.held_ns, 0); /* it is known already */
 }
 END_TEST
 
@@ -284,6 +288,8 @@ START_TEST(knows_that_it_held_the_lock_without_running)
 {
     cpu_set_t before, one;
 
+    if (!hr_wss_scans_are_throttled(root))
+        return;
     ck_assert_int_eq(sched_getaffinity(0, sizeof(before), &before), 0);
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
@@ -294,13 +300,13 @@ START_TEST(knows_that_it_held_the_lock_without_running)
     set_policy(SCHED_IDLE, &one);
     for (int i = 0; i < 100; i++) {
         begin_and_read();
-        if (sample.longest_lock.held_ns > 3 * sample.longest_lock.cpu_ns)
+        if (sample.worst_lock.held_ns > 3 * sample.worst_lock.cpu_ns)
             break;
     }
     set_policy(SCHED_OTHER, &before);
     kill(spinner, SIGKILL);
     waitpid(spinner, NULL, 0);
-    ck_assert_uint_gt(sample.longest_lock.held_ns, 3 * sample.longest_lock.cpu_ns);
+    ck_assert_uint_gt(sample.worst_lock.held_ns, 3 * sample.worst_lock.cpu_ns);
 }
 END_TEST
 
@@ -332,7 +338,7 @@ START_TEST(counts_no_lock_that_it_waited_for)
     open_pid(mapper, 0);
     for (int i = 0; i < 20; i++) {
         begin_and_read();
-        waited += hr_wss_lock_waited(&sample.longest_lock);
+        waited += hr_wss_lock_waited(&sample.worst_lock);
     }
     kill(mapper, SIGKILL);
     waitpid(mapper, NULL, 0);
