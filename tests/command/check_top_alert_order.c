@@ -16,6 +16,10 @@
     "Host h, plugin psi (instance a) type percent (instance b): Data source \"value\" is "         \
     "currently 54.498408. That is above the warning threshold of 40.000000."
 
+#define NO_ROOM                                                                                    \
+    "Host h, plugin headroom (instance a) type percent (instance b): Data source \"value\" is "    \
+    "currently 0.000000. That is below the warning threshold of 10.000000."
+
 static struct alert entries[16];
 static struct alert_list list;
 
@@ -286,8 +290,10 @@ START_TEST(the_machine_and_who_takes_are_below_who_has_no_room)
                  *machine = add("system", "room-cpu", ALERT_WARNING),
                  *waits = add("system", "cpu-some", ALERT_WARNING);
 
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 3; i++) {
         strcpy(entries[i].plugin, "headroom");
+        strcpy(entries[i].message, NO_ROOM);
+    }
     mark("h", "batch");
     expect_order(1, "web");
     ck_assert(!web->takes && batch->takes && machine->is_wider && waits->is_wider);
@@ -300,6 +306,31 @@ START_TEST(the_machine_and_who_takes_are_below_who_has_no_room)
     mark("h", "batch");
     ck_assert(!machine->is_wider && !waits->is_wider);
     ck_assert_uint_eq(alerts_count_lasting(&list), 2);
+    web->lasts = batch->lasts = true;
+    strcpy(web->message, CURRENTLY); /* little room is no trouble yet */
+    strcpy(batch->message, CURRENTLY);
+    mark("h", "batch");
+    ck_assert(!batch->takes && !machine->is_wider && !waits->is_wider);
+}
+END_TEST
+
+/* Each would be the other's victim. */
+START_TEST(not_all_are_below_others)
+{
+    add("a", "room-cpu", ALERT_WARNING);
+    add("b", "room-cpu", ALERT_WARNING);
+    add("system", "room-cpu", ALERT_WARNING);
+    for (size_t i = 0; i < list.count; i++) {
+        strcpy(entries[i].plugin, "headroom");
+        snprintf(entries[i].message, sizeof(entries[i].message),
+                 "cpu: trouble now in %s (CPU 0); taking: itself 75 %%", entries[i].instance);
+    }
+    mark("h", "");
+    ck_assert_uint_eq(alerts_count_lasting(&list), 3);
+    strcpy(entries[0].message, "cpu: trouble now in a: waits 62 % of the time (its own limit, "
+                               "cpu.max 0.5)");
+    mark("h", "");
+    ck_assert(!entries[2].is_wider);
 }
 END_TEST
 
@@ -416,6 +447,7 @@ int main(void)
     tcase_add_test(tests, the_machine_is_beside_what_says_less);
     tcase_add_test(tests, who_takes_and_has_no_room_is_below_who_suffers);
     tcase_add_test(tests, the_machine_and_who_takes_are_below_who_has_no_room);
+    tcase_add_test(tests, not_all_are_below_others);
     tcase_add_test(tests, who_takes_is_below_whose_alert_it_is);
     tcase_add_loop_test(tests, who_takes_by_the_text, 0, (int)COUNT(texts));
     tcase_add_loop_test(tests, takes_from_one_that_is_as_severe, 0, (int)COUNT(others));

@@ -522,6 +522,20 @@ bool alarm_lacks_room_by_cpu(const struct alert *alert)
     return alarm.resource == CPU && alarm.kind >= NO_ROOM;
 }
 
+bool alarm_has_no_room_by_cpu(const struct alert *alert)
+{
+    const struct alarm alarm = make_alarm(alert);
+
+    return alarm.resource == CPU && alarm.kind == NO_ROOM;
+}
+
+bool alarm_is_of_busy_machine(const struct alert *alert)
+{
+    const struct alarm alarm = make_alarm(alert);
+
+    return is_of_busy_machine(&alarm);
+}
+
 /* Whether it is of a trigger, and from before collectd's last start. */
 static bool is_of_earlier_trigger(const struct alarms *alarms, const char *series)
 {

@@ -71,6 +71,12 @@ bool alarm_is_of_taker(const struct alert *alert);
 /** @return whether it has begun an alarm of a group's, or the machine's, room by CPU. */
 bool alarm_lacks_room_by_cpu(const struct alert *alert);
 
+/** @return whether it has begun an alarm of a threshold, that there is no room by CPU. */
+bool alarm_has_no_room_by_cpu(const struct alert *alert);
+
+/** @return whether it has begun one of the machine's CPUs, by a threshold or <Alert>. */
+bool alarm_is_of_busy_machine(const struct alert *alert);
+
 /** @return whether collectd has no value of the series of an alert by a threshold; or by a trigger
  * from before its last start: then psi doesn't know of it any more, as after it was installed
  * again, or will report its end. */

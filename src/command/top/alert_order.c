@@ -51,6 +51,12 @@ static bool is_by_cpu(const struct alert *alert)
     return alarm_waits_for_cpu(alert) || alarm_lacks_room_by_cpu(alert);
 }
 
+/* Little room is no trouble yet. */
+static bool suffers(const struct alert *alert)
+{
+    return is_of_group(alert) && (alarm_waits_for_cpu(alert) || alarm_has_no_room_by_cpu(alert));
+}
+
 /* @return the group that takes most on a host; NULL: none does. */
 static const char *find_taker(const struct table *table, const char *host)
 {
@@ -60,22 +66,22 @@ static const char *find_taker(const struct table *table, const char *host)
     return NULL;
 }
 
-/* Whether the alarm of a group that doesn't take lasts, as severe as this one. */
+/* Whether the alarm of another group that suffers lasts, as severe as this one. */
 static bool has_victim(const struct alert_list *list, const struct alert *alert)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct alert *other = &list->entries[i];
         if (strcmp(other->host, alert->host) == 0 && other->severity <= alert->severity &&
-            strcmp(other->instance, alert->instance) != 0 && is_of_group(other) && is_by_cpu(other))
+            strcmp(other->instance, alert->instance) != 0 && suffers(other))
             return true;
     }
     return false;
 }
 
+/* Who takes a CPU waits for it, too, and has no room by it. */
 static bool is_of_taker(const struct alert_list *list, const struct alert *alert,
                         const struct table *table)
 {
-    /* Who takes a CPU waits for it, too, and has no room by it. */
     if (!is_of_group(alert) || !is_by_cpu(alert))
         return false;
     const char *taker = find_taker(table, alert->host);
@@ -86,11 +92,18 @@ static bool is_of_taker(const struct alert_list *list, const struct alert *alert
 
 /* --- The machine --------------------------------------------------------------- */
 
-/* Whatever group it is, the machine's CPUs say less. */
+/* By its limit, or that of a group above, a group waits beside whatever the machine does. */
+static bool is_limited(const struct alert *group)
+{
+    return strstr(group->message, " (its own limit, ") != NULL ||
+           strstr(group->message, " (the limit of ") != NULL;
+}
+
+/* An alarm by CPU time of a group says more than the machine's, but for that of a trigger. */
 static bool is_within_by_cpu(const struct alert *machine, const struct alert *group)
 {
-    return strcmp(machine->host, group->host) == 0 && is_of_group(group) && is_by_cpu(machine) &&
-           is_by_cpu(group);
+    return strcmp(machine->host, group->host) == 0 && alarm_is_of_busy_machine(machine) &&
+           suffers(group) && !is_limited(group);
 }
 
 /* @return how much of the time a group, or a machine, waits for a resource; NaN: not known. */

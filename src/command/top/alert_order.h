@@ -23,13 +23,13 @@ size_t alert_order(const struct alert_list *list, const struct alert *picked[], 
 bool alert_is_first(const struct alert *alert);
 
 /**
- * Marks the alarms of groups that take the CPU, as the table has it, while one of another group by
- * CPU time lasts which is as severe: headroom-mail(1) mails of none of these. Who was marked stays
- * so until the table marks another group of that host.
+ * Marks the alarms of groups that take the CPU, as the table has it, while one lasts of another
+ * group that waits for a CPU, or has no room by it, which is as severe. Who was marked stays so
+ * until the table marks another group of that host.
  *
- * And marks those of a machine's CPUs while one of a group by CPU time lasts which is as severe;
- * and of its memory and I/O, while one of a group does that was seen to wait at least half as long
- * for that resource.
+ * And marks those of a machine's CPUs, but for a trigger's, while one of such a group lasts which
+ * is as severe, unless that group's limit is why; and of the machine's memory and I/O, while one of
+ * a group does that was seen to wait at least half as long for that resource.
  */
 void alert_order_mark(struct alert_list *list, const struct table *table);
 

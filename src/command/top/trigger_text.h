@@ -24,7 +24,7 @@ struct trigger_text {
 };
 
 /**
- * Parses a message of psi_notification_stall() of the psi plugin.
+ * Parses a message of psi_notification_write_stall() of the psi plugin.
  *
  * @param instance  of the notification, for the group that the message names: of another name, as a
  *                  configuration's Instance makes them, it isn't known where that ends.
@@ -33,8 +33,8 @@ struct trigger_text {
 bool trigger_text_parse(const char *message, const char *instance, struct trigger_text *text);
 
 /**
- * Parses a message of psi_notification_quiet() or psi_notification_end(): `pct` is that of the
- * limit, which is no longer reached, or `cause` why the pressure is no longer watched.
+ * Parses a message of psi_notification_write_okay() or psi_notification_write_unwatched(): `pct` is
+ * that of the limit, which is no longer reached, or `cause` why the pressure is no longer watched.
  *
  * @param instance  as above.
  * @return whether it is one; otherwise *text is untouched.
