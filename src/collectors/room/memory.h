@@ -17,8 +17,8 @@
 /** What the kernel can't drop of what is in memory. */
 uint64_t hr_memory_resident(const struct hr_memory_use *use);
 
-/** Counts inactive files as active: the kernel has taken others for less needed, and they were read
- * again. */
+/** Counts inactive files as active, as where files may be read again as soon as they were
+ * reclaimed: then its lists don't show which are needed. */
 void hr_memory_count_all_files(struct hr_memory_use *use);
 
 /** A limit of memory, of the group or of one above. */

@@ -111,7 +111,7 @@ static bool is_in_trouble(const struct hr_room_reading *reading, const struct hr
     return is_stalled_for(reading, resource, lines->pct[resource]);
 }
 
-/* Which part of what is trouble shows that a group reads again what was reclaimed of it. */
+/* From this part of the line on a group may well wait for what was reclaimed of it. */
 #define READS_AGAIN 0.2
 
 static void read_oom_kills(const struct hr_room_source *source, struct hr_room_reading *reading)

@@ -80,7 +80,7 @@ struct hr_room_source {
 
     struct hr_room_working_set working_set;
     struct hr_refault_cost refault_cost;
-    bool reads_again; /**< it waits for memory that was reclaimed: all of its files are in use */
+    bool reads_again; /**< it waits for memory: all of its files may be in use */
 
     int io_bounds_status;
     size_t io_bound_count;

@@ -111,8 +111,6 @@ static int read_group(struct hr_room_source *source, double line_pct,
                                                    level, &use);
         if (status < 0)
             return status;
-        if (level == 0 && source->reads_again)
-            hr_memory_count_all_files(&use);
         swap_left_bytes = swap_left(directory, &use, swap_left_bytes);
         if (directory->memory.bytes != UINT64_MAX)
             limits[count++] = (struct hr_room_memory_limit){
@@ -122,7 +120,10 @@ static int read_group(struct hr_room_source *source, double line_pct,
                 .bound = directory->memory.bound,
                 .level = level,
             };
-        hr_room_memory(&use, limits, count, meminfo, room, &reading->memory_level);
+        struct hr_memory_use counted = use;
+        if (level == 0 && source->reads_again)
+            hr_memory_count_all_files(&counted);
+        hr_room_memory(&counted, limits, count, meminfo, room, &reading->memory_level);
         hr_room_directory_update_forecast(directory, source->machine, reading->memory_level,
                                           room->attainable);
         trend = (struct trend){directory->outlook, level};

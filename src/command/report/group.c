@@ -80,7 +80,7 @@ static void take_row(const struct room_row *row, struct group *group)
 
 void group_begin(const struct room_row *row, struct group *group)
 {
-    *group = (struct group){.touched_s = NAN, .active_file_bytes = NAN, .swap_bytes = NAN};
+    *group = (struct group){.touched_s = NAN, .unsure_file_bytes = NAN, .swap_bytes = NAN};
     group->working_set = row->working_set;
     take_row(row, group);
 }
@@ -116,7 +116,7 @@ static int take_memory(const struct hr_room *memory, struct group *group)
 {
     if (memory->status != 0)
         return 0;
-    group->active_file_bytes = memory->used - memory->needed;
+    group->unsure_file_bytes = memory->used - memory->needed;
     if (memory->level == 0 && memory->attainable > memory->limit &&
         (memory->bound != HR_ROOM_MACHINE || group->path == NULL))
         group->swap_bytes = memory->attainable - memory->limit;

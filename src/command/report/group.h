@@ -57,7 +57,7 @@ struct group {
     struct hr_room_working_set working_set; /**< its row's */
     double touched_s;              /**< within which that shows the need; NAN: it doesn't */
     struct hr_reason need_unknown; /**< why not; empty: there is none, or it does */
-    double active_file_bytes;      /**< used, but perhaps not needed; NAN: not known */
+    double unsure_file_bytes;      /**< used, but perhaps not needed; NAN: not known */
     double swap_bytes;             /**< of what is attainable; NAN: not known */
     struct shares taking, waiting; /**< of what it has the least room by; of io none takes */
     bool is_stalled; /**< its tasks wait for something now, though why may not be known yet */

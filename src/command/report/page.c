@@ -190,9 +190,9 @@ static void add_about_memory(FILE *text, const struct group *group)
     if (!isnan(group->touched_s))
         fprintf(text, "; by the wss plugin: it needs what it touches within %s",
                 hr_quantity_seconds(group->touched_s).text);
-    else if (group->active_file_bytes >= MIB)
+    else if (group->unsure_file_bytes >= MIB)
         fprintf(text, "; %s of what it uses are files, of which it may not need all",
-                hr_quantity_bytes(group->active_file_bytes).text);
+                hr_quantity_bytes(group->unsure_file_bytes).text);
     if (group->need_unknown.text[0] != '\0')
         fprintf(text, "; its working set doesn't show what it needs: %s", group->need_unknown.text);
 }
@@ -265,6 +265,14 @@ static bool waits_for_io_by_memory(const struct room_row *row, const struct grou
     return false;
 }
 
+static bool has_causes(const struct room_row *row)
+{
+    for (size_t i = 0; i < row->cause_count; i++)
+        if (row->causes[i].pct > 0)
+            return true;
+    return false;
+}
+
 static int print_stalls(FILE *out, const struct room_row *row, const struct group *group, int width)
 {
     const char *before = "";
@@ -281,7 +289,7 @@ static int print_stalls(FILE *out, const struct room_row *row, const struct grou
         before = ", ";
     }
     fputs(*before != '\0' ? " of the time"
-          : group->is_stalled
+          : group->is_stalled && !has_causes(row)
               ? "not known yet: collectd has the causes from the second interval of "
                 "a stall on"
               : "none of 1% of the time or more",

@@ -77,7 +77,7 @@ static void add_left(struct grid *grid, const struct room_row *row)
     const enum room_value by = rooms_binding(row);
     const double cpus = cpus_left(row), bytes = row->values[ROOM_BYTES_LEFT];
 
-    if (by == ROOM_CPU && cpus > 0) {
+    if (by == ROOM_CPU && row->values[ROOM_CPUS_LEFT] > 0) {
         grid_cell(grid, cpus < 9.95 ? "+%.2g CPU%s" : "+%.0f CPU%s", cpus, cpus == 1 ? "" : "s");
     } else if (by == ROOM_MEMORY && bytes > 0) {
         grid_cell(grid, "%s%s", profile_is_shown_at_least(row) ? profile_mark(true) : "+",
