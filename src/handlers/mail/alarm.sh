@@ -138,7 +138,8 @@ find_last_seen() {
     last_seen=$(awk -v now="$now" -v quiet="$value" 'BEGIN { printf "%.0f", now - quiet }')
 }
 
-# find_beginning: sets begun to when the alarm began, and duration to how long it has lasted, "" if that isn't known.
+# find_beginning: sets begun to when the alarm began, and duration to how long it has lasted, "" if that isn't known, or less
+# than a second.
 find_beginning() {
     begun=${time%.*} duration=""
     if [ -n "$record" ] && { [ "$known" != OKAY ] || was_covered; }; then

@@ -113,11 +113,14 @@ describe_longest() {
 }
 
 # find_waiting: sets longest_path to the path of the cgroup, of those without others below, that waited most of the last minute
-# for memory or I/O, by the kernel's averages, and waited to its share of that; "" if none did for 1 % of it. Looks once.
+# for memory or I/O, by the kernel's averages, and longest_wait to its share of that; "" if none did for 1 % of it; and
+# machine_wait to the machine's share, in percent, "" where it isn't known so. Who has waited for less than that minute has less
+# of it than of an interval, the machine as a group. Looks once.
 find_waiting() {
     [ -z "$has_looked" ] || return 0
-    longest_path="" has_looked=yes
+    longest_path="" machine_wait="" has_looked=yes
     find_mount || return 0
+    machine_wait=$(sed -n 's/^some .* avg60=\([0-9.]*\).*/\1/p' "$mount/$resource.pressure" 2>/dev/null)
     longest_path=$(read_groups "$resource.pressure" "^some " |
         awk -v mount="$mount/" -v line="/${resource}[.]pressure:some avg10=[0-9.]+ avg60=[0-9.]+ avg300=[0-9.]+ total=[0-9]+" "$rounding"'
             match($0, line "$") {       # at its end, as the name of a group may be like it
@@ -158,15 +161,6 @@ is_half_in_stall() {
     is_half_of "$waited" "$value"
 }
 
-# find_machine_wait: sets value to what a threshold's alarm of the machine's memory or I/O is of, by the kernel's average of the
-# last minute as those of groups are: who has waited for less than that has less of it. Where there is no such file
-# it is the alarm's own value.
-find_machine_wait() {
-    detail CurrentValue
-    average=$(awk -v level="$level" '$1 == level { sub(/.* avg60=/, ""); print $1 }' "$mount/$resource.pressure" 2>/dev/null)
-    [ -z "$average" ] || value=$average
-}
-
 # find_cause_path: sets cause_path to that of the group that the mail of an alarm of the machine's memory or I/O names, if this
 # waited for at least half as long: then one cause is behind both. Else to "", as of many that wait a little.
 find_cause_path() {
@@ -184,7 +178,8 @@ find_cause_path() {
             ;;
         *:threshold)
             find_waiting
-            find_machine_wait
+            detail CurrentValue
+            value=${machine_wait:-$value}
             [ -z "$longest_path" ] || ! is_half_of "${longest_wait% %}" "$value" || cause_path=$longest_path
             ;;
     esac
