@@ -177,7 +177,8 @@ configure_folder() {
         cd "$folder" || exit
         [ ! -e Makefile ] || [ "$(cat arguments 2>/dev/null)" != "$*" ] || exit 0
         # What is there was compiled otherwise, and perhaps without knowing of which headers.
-        [ ! -e Makefile ] || quietly configure.log make clean || exit
+        rm -f arguments
+        [ ! -e Makefile ] || quietly configure.log make clean || find . -name '*.[oa]' -delete
         quietly configure.log "$top/configure" "$@" && echo "$*" >arguments
     )
 }

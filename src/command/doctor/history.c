@@ -48,7 +48,7 @@ static void add_folder(struct findings *findings, const char *folder, int status
             "elsewhere");
     else if (status == -EACCES)
         add(findings, FINDING_LACKS, folder, "can't be written to by this user",
-            "let collectd's user write to it, or give StateFile a path elsewhere");
+            "run this as collectd's user, or let that user write to it");
     else
         add(findings, FINDING_LACKS, folder, strerror(-status), "give StateFile a path elsewhere");
 }
@@ -68,7 +68,8 @@ static void add_age(struct findings *findings, const char *path)
     }
     snprintf(what, sizeof(what), "(%lld KB) was saved %lld min ago, not every ten",
              (long long)file.st_size / 1000, age_s / 60);
-    add(findings, FINDING_NOTE, path, what, "see whether collectd runs, and its log");
+    add(findings, FINDING_NOTE, path, what,
+        "see whether collectd runs, or has just been started, and its log");
 }
 
 static void check_file(struct findings *findings, const char *path)
@@ -83,9 +84,9 @@ static void check_file(struct findings *findings, const char *path)
     else if (status == -ENOENT)
         findings_add(findings, FINDING_WORKS, feature, NULL, NULL);
     else if (status == -EPERM)
-        add(findings, FINDING_LACKS, path,
+        add(findings, FINDING_NOTE, path,
             "is another user's, may be written by others, or isn't a regular file",
-            "remove it, or run this as collectd's user");
+            "run this as collectd's user; if it says the same, remove the file");
     else
         add(findings, FINDING_LACKS, path, strerror(-status), "run this as collectd's user");
 }
