@@ -317,13 +317,13 @@ END_TEST
 /* Each would be the other's victim. */
 START_TEST(not_all_are_below_others)
 {
-    add("a", "room-cpu", ALERT_WARNING);
-    add("b", "room-cpu", ALERT_WARNING);
-    add("system", "room-cpu", ALERT_WARNING);
-    for (size_t i = 0; i < list.count; i++) {
-        strcpy(entries[i].plugin, "headroom");
-        snprintf(entries[i].message, sizeof(entries[i].message),
-                 "cpu: trouble now in %s (CPU 0); taking: itself 75 %%", entries[i].instance);
+    static const char *const groups[] = {"a", "b", "system"};
+
+    for (size_t i = 0; i < COUNT(groups); i++) {
+        struct alert *alert = add(groups[i], "room-cpu", ALERT_WARNING);
+        strcpy(alert->plugin, "headroom");
+        snprintf(alert->message, sizeof(alert->message),
+                 "cpu: trouble now in %s (CPU 0); taking: itself 75 %%", groups[i]);
     }
     mark("h", "");
     ck_assert_uint_eq(alerts_count_lasting(&list), 3);
