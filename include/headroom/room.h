@@ -79,6 +79,9 @@ struct hr_room_lines {
     double pct[HR_PSI_RESOURCE_COUNT];
 };
 
+/** @return which stall the line of cpu, memory or io is of. */
+enum hr_psi_level hr_room_line_level(enum hr_psi_resource resource);
+
 /** The lines that hold unless others are configured; those of the machine, whose CPUs are there to
  * be used by all, also while one waits for a disk, or of a group. */
 struct hr_room_lines hr_room_default_lines(bool is_machine);

@@ -53,11 +53,10 @@ void hr_room_close(struct hr_room_source *source)
     free(source);
 }
 
-static const enum hr_psi_level of_line[HR_PSI_RESOURCE_COUNT] = {
-    [HR_PSI_CPU] = HR_PSI_SOME,
-    [HR_PSI_MEMORY] = HR_PSI_SOME,
-    [HR_PSI_IO] = HR_PSI_FULL,
-};
+enum hr_psi_level hr_room_line_level(enum hr_psi_resource resource)
+{
+    return resource == HR_PSI_IO ? HR_PSI_FULL : HR_PSI_SOME;
+}
 
 static void read_stalls(struct hr_room_source *source, struct hr_room_reading *reading)
 {
@@ -68,7 +67,7 @@ static void read_stalls(struct hr_room_source *source, struct hr_room_reading *r
         reading->has_stall[i] = source->has_previous && reading->psi.status[i] == 0 &&
                                 source->previous.status[i] == 0 &&
                                 hr_psi_delta(&source->previous.sample[i], &reading->psi.sample[i],
-                                             of_line[i], &reading->stall_pct[i]) == 0;
+                                             hr_room_line_level(i), &reading->stall_pct[i]) == 0;
     }
     source->previous = reading->psi;
     source->has_previous = true;
@@ -98,7 +97,8 @@ void hr_room_add_stalls(struct hr_room_source *source, enum hr_psi_resource reso
 static bool is_stalled_for(const struct hr_room_reading *reading, enum hr_psi_resource resource,
                            double pct)
 {
-    const struct hr_psi_stall *stall = &reading->psi.sample[resource].stall[of_line[resource]];
+    const struct hr_psi_stall *stall =
+        &reading->psi.sample[resource].stall[hr_room_line_level(resource)];
 
     if (reading->has_stall[resource])
         return reading->stall_pct[resource] >= pct;

@@ -304,11 +304,8 @@ static int open_source(struct hr_room_machine *machine, const struct hr_cgroup *
  * from its second interval on. */
 static bool is_stalled(const struct hr_psi_snapshot *psi)
 {
-    static const enum hr_psi_level levels[] = {
-        [HR_PSI_CPU] = HR_PSI_SOME, [HR_PSI_MEMORY] = HR_PSI_SOME, [HR_PSI_IO] = HR_PSI_FULL};
-
     for (int i = 0; i < HR_PSI_IRQ; i++) {
-        const struct hr_psi_stall *stall = &psi->sample[i].stall[levels[i]];
+        const struct hr_psi_stall *stall = &psi->sample[i].stall[hr_room_line_level(i)];
         if (psi->status[i] == 0 && stall->present && stall->avg10_pct >= WORTH_NAMING_PCT)
             return true;
     }
