@@ -210,6 +210,11 @@ static bool is_worse(const struct hr_wss_lock *lock, const struct hr_wss_lock *t
     return waited != hr_wss_lock_waited(than) ? waited : lock->held_ns > than->held_ns;
 }
 
+static int write_word(int fd, const char *what)
+{
+    return write(fd, what, 1) < 0 ? -errno : 0;
+}
+
 /* The kernel holds the lock while it clears. By the clock that is longer than the CPU time where
  * collectd's own limit is used up meanwhile; where that doesn't stop a thread in the kernel, it
  * does right after, and so may others that get the CPU: then it isn't known for how long the lock
@@ -218,16 +223,17 @@ static bool is_worse(const struct hr_wss_lock *lock, const struct hr_wss_lock *t
 static int write_locked(struct referenced *referenced, const struct hr_process *process, int fd,
                         const char *what)
 {
+    if (!referenced->times_locks)
+        return write_word(fd, what);
     const long waits = count_waits();
     const uint64_t from = hr_clock_ns(), cpu_from = hr_clock_thread_ns();
-    int status = write(fd, what, 1) < 0 ? -errno : 0;
+    int status = write_word(fd, what);
     struct hr_wss_lock lock = {.cpu_ns = hr_clock_thread_ns() - cpu_from,
                                .held_ns = hr_clock_ns() - from,
                                .pid = process->pid};
     const bool has_blocked = count_waits() != waits;
 
-    if (status == 0 && referenced->times_locks && !has_blocked &&
-        is_worse(&lock, &referenced->worst_lock)) {
+    if (status == 0 && !has_blocked && is_worse(&lock, &referenced->worst_lock)) {
         memcpy(lock.name, process->name, sizeof(lock.name));
         referenced->worst_lock = lock;
     }
