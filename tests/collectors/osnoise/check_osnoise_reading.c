@@ -264,6 +264,17 @@ START_TEST(singles_are_reported_with_their_parts)
 }
 END_TEST
 
+/* That of "backup", 80 us, is among what was recorded before the end. */
+static void assert_last_noise_is_read(void)
+{
+    ck_assert(!fake_tracefs_has(instance));
+    ck_assert_uint_eq(reading.cpu_count, 2);
+    ck_assert_uint_eq(reading.cpus[1].sample_count, 1);
+    ck_assert_uint_eq(reading.single_noise_count, 1);
+    ck_assert_uint_eq(reading.single_noises[0].duration_ns, 80000);
+    ck_assert_str_eq(reading.single_noises[0].parts[0].name, "backup");
+}
+
 /* As `rtla osnoise top -s` does: the noise that stopped tracing is the one that matters. */
 START_TEST(what_stopped_tracing_is_read)
 {
@@ -281,13 +292,8 @@ START_TEST(what_stopped_tracing_is_read)
     fake_tracefs_set(file, "0\n");
     ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -ECANCELED);
     assert_reason(-ECANCELED, "tracing was stopped by a noise");
-    ck_assert(!fake_tracefs_has(instance));
-    ck_assert_uint_eq(reading.cpu_count, 2);
-    ck_assert_uint_eq(reading.cpus[1].sample_count, 1);
+    assert_last_noise_is_read();
     ck_assert_uint_eq(reading.cpus[1].single_count, 1);
-    ck_assert_uint_eq(reading.single_noise_count, 1);
-    ck_assert_uint_eq(reading.single_noises[0].duration_ns, 80000);
-    ck_assert_str_eq(reading.single_noises[0].parts[0].name, "backup");
     ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -EINVAL);
 }
 END_TEST
@@ -310,13 +316,8 @@ START_TEST(what_the_other_has_stopped_at_is_read)
                      _i == 0 ? "0\n" : "nop\n");
     ck_assert_int_eq(hr_osnoise_read(osnoise, &reading, &reason), -EAGAIN);
     assert_reason(-EAGAIN, "has ended");
-    ck_assert(!fake_tracefs_has(instance));
-    ck_assert_uint_eq(reading.cpu_count, 2);
-    ck_assert_uint_eq(reading.cpus[1].sample_count, 1);
+    assert_last_noise_is_read();
     ck_assert_uint_eq(reading.cpus[1].noise_us, 100);
-    ck_assert_uint_eq(reading.single_noise_count, 1);
-    ck_assert_uint_eq(reading.single_noises[0].duration_ns, 80000);
-    ck_assert_str_eq(reading.single_noises[0].parts[0].name, "backup");
 }
 END_TEST
 

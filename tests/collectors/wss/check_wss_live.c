@@ -262,7 +262,8 @@ START_TEST(knows_for_how_long_clearing_locks)
 }
 END_TEST
 
-static pid_t start_spinner(void)
+/* A process that does something for ever. */
+static pid_t start(void (*work)(void))
 {
     const pid_t pid = fork();
 
@@ -271,7 +272,17 @@ static pid_t start_spinner(void)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (;;)
-        ;
+        work();
+}
+
+static void end(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static void spin(void)
+{
 }
 
 static void set_policy(int policy, const cpu_set_t *cpus)
@@ -296,7 +307,7 @@ START_TEST(knows_that_it_held_the_lock_without_running)
     toucher = toucher_start(-1, "still", HOLD, TOUCH, NULL);
     open_pid(toucher.pid, 0);
     ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
-    const pid_t spinner = start_spinner();
+    const pid_t spinner = start(spin);
     set_policy(SCHED_IDLE, &one);
     for (int i = 0; i < 100; i++) {
         begin_and_read();
@@ -304,35 +315,27 @@ START_TEST(knows_that_it_held_the_lock_without_running)
             break;
     }
     set_policy(SCHED_OTHER, &before);
-    kill(spinner, SIGKILL);
-    waitpid(spinner, NULL, 0);
+    end(spinner);
     ck_assert_uint_gt(sample.worst_lock.held_ns, 3 * sample.worst_lock.cpu_ns);
 }
 END_TEST
 
-/* Maps memory and unmaps it, again and again: it holds the lock of its memory map itself. */
-static pid_t start_mapper(void)
+/* Again and again it holds the lock of its memory map itself. */
+static void map_memory(void)
 {
     const size_t size = (size_t)512 << 20;
-    const pid_t pid = fork();
+    void *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
-    ck_assert_int_ge(pid, 0);
-    if (pid != 0)
-        return pid;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (;;) {
-        void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-        if (memory == MAP_FAILED || munmap(memory, size) != 0)
-            _exit(1);
-    }
+    if (memory == MAP_FAILED || munmap(memory, size) != 0)
+        _exit(1);
 }
 
 /* Else its own lock would seem to be ours, nearly each time. A few times we may really have got no
  * CPU. */
 START_TEST(counts_no_lock_that_it_waited_for)
 {
-    const pid_t mapper = start_mapper();
+    const pid_t mapper = start(map_memory);
     int waited = 0;
 
     open_pid(mapper, 0);
@@ -340,8 +343,7 @@ START_TEST(counts_no_lock_that_it_waited_for)
         begin_and_read();
         waited += hr_wss_lock_waited(&sample.worst_lock);
     }
-    kill(mapper, SIGKILL);
-    waitpid(mapper, NULL, 0);
+    end(mapper);
     ck_assert_int_le(waited, 5);
 }
 END_TEST
