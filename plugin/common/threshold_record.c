@@ -301,9 +301,9 @@ static bool note_alarm(struct threshold_record *record, const value_list_t *seri
         return false;
     alarm->state = state;
     alarm->is_missing = false;
+    /* Rather than that a handler has kept the notification for long. */
     if (alarm->series.interval == 0 || time > alarm->series.time)
-        alarm->is_deferred =
-            false; /* rather than that a handler has kept the notification for long */
+        alarm->is_deferred = false;
     return is_new;
 }
 
